@@ -1,0 +1,85 @@
+"""Data from outside -> the grammar's parts, checked by pydantic: strict types, unknown keys refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from blockcalc.config import architecture as grammar
+from blockcalc.config import widths
+from blockcalc.errors import ConfigError, did_you_mean, one_of
+
+_PARTS = [value for module in (grammar, widths) for value in vars(module).values() if is_dataclass(value)]
+_MESSAGES = {
+    "int_type": "is a whole number",
+    "int_from_float": "is a whole number",
+    "float_type": "is a number",
+    "finite_number": "is a finite number",
+    "bool_type": "is true or false",
+    "string_type": "is text",
+    "missing": "is missing",
+    "tuple_type": "is a list",
+    "dict_type": "is a table",
+    "dataclass_type": "is a table",
+    "model_attributes_type": "is a table",
+}
+
+
+@cache
+def _adapter() -> TypeAdapter[grammar.Architecture]:
+    for part in _PARTS:
+        part.__pydantic_config__ = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)  # type: ignore[attr-defined]
+    return TypeAdapter(grammar.Architecture)
+
+
+def read_architecture(data: Mapping[str, Any], where: str = "") -> grammar.Architecture:
+    """The architecture that `data` describes in the grammar's own words.
+
+    Raises ConfigError naming the source, the key, its value and what would do.
+    """
+    try:
+        # As JSON, so that strict types mean what they say: 12 is no text, "12" and 12.0 no size.
+        return _adapter().validate_json(json.dumps(data, allow_nan=True, default=str))
+    except ValidationError as error:
+        raise _first(error).at(where=where) from None
+    except ConfigError as error:
+        raise error.at(where=where) from None
+
+
+def _first(error: ValidationError) -> ConfigError:
+    """pydantic's first complaint in blockcalc's words."""
+    first = error.errors(include_url=False)[0]
+    tags = {"mlp", "moe", "rotary", "alibi", "times", "rounded_up", "rounded_nearest", "int"}
+    path = [str(step) for step in first["loc"] if not (isinstance(step, str) and step in tags)]
+    context, kind = first.get("ctx", {}), first["type"]
+    if isinstance(context.get("error"), ConfigError):
+        inner: ConfigError = context["error"]
+        return inner.at(prefix=".".join(path))
+    key = ".".join(path)
+    value = first["input"] if not isinstance(first["input"], (dict, list)) else None
+    if kind in {"unexpected_keyword_argument", "extra_forbidden"}:
+        return ConfigError("no such key", key=key, fix=did_you_mean(path[-1], _keys()))
+    if kind == "missing":
+        return ConfigError("is missing", key=key)
+    if kind.startswith("union_tag"):
+        tag = str(context.get("discriminator", "")).strip("'")
+        expected = str(context.get("expected_tags", "")) or "a kind"
+        return ConfigError(f"its {tag} is {expected}", key=key, value=context.get("tag"))
+    if kind == "literal_error":
+        return ConfigError(f"is {context['expected']}", key=key, value=value)
+    return ConfigError(_MESSAGES.get(kind, first["msg"]), key=key, value=value)
+
+
+@cache
+def _keys() -> tuple[str, ...]:
+    return tuple(sorted({field.name for part in _PARTS for field in fields(part)}))
+
+
+def keys_hint() -> str:
+    """The grammar's keys, for messages."""
+    return one_of(_keys())

@@ -1,0 +1,139 @@
+"""Width rules, in whole-number arithmetic from end to end.
+
+A float between the integers rounds some widths up to the wrong multiple, so decimal factors are read
+as the exact decimals that they are written as.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from blockcalc.config.limits import LARGEST
+from blockcalc.errors import ConfigError
+
+if TYPE_CHECKING:
+    from blockcalc.config.architecture import Architecture, Attention, Mlp, Moe
+
+
+def whole_part(factor: float, size: int) -> int:
+    """⌊factor · size⌋ with the factor taken as the decimal that it prints as (1.3 is 13/10)."""
+    if factor == 1:
+        return size
+    from fractions import Fraction
+
+    return int(Fraction(repr(factor)) * size)
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """f = times · d, the GPT-2 rule."""
+
+    rule: Literal["times"] = "times"
+    times: int = 4
+
+    def __post_init__(self) -> None:
+        _positive("times", self.times)
+
+    def width(self, d: int) -> int:
+        """The feed-forward width for model width d."""
+        return self.times * d
+
+    def definition(self) -> str:
+        """The rule in letters."""
+        return f"{self.times}·d"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedUp:
+    """⌊8d/3⌋, scaled by a multiplier, rounded up to a multiple: the rule in Llama's own code (model.py)."""
+
+    rule: Literal["rounded_up"] = "rounded_up"
+    multiple: int = 256
+    multiplier: float | None = None
+
+    def __post_init__(self) -> None:
+        _positive("multiple", self.multiple)
+        if self.multiplier is not None and not 0 < self.multiplier < float("inf"):
+            raise ConfigError("is a number above 0", key="multiplier", value=self.multiplier)
+
+    def width(self, d: int) -> int:
+        """The feed-forward width for model width d."""
+        width = 8 * d // 3
+        if self.multiplier is not None:
+            width = whole_part(self.multiplier, width)
+        return self.multiple * -(-width // self.multiple)
+
+    def definition(self) -> str:
+        """The rule in letters."""
+        inner = "⌊8d/3⌋" if self.multiplier is None else f"⌊{self.multiplier}·⌊8d/3⌋⌋"
+        return inner if self.multiple == 1 else f"{self.multiple}·⌈{inner}/{self.multiple}⌉"
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedNearest:
+    """8d/3 rounded to the nearest multiple (halves upward): another rule than Llama's, with other results."""
+
+    rule: Literal["rounded_nearest"] = "rounded_nearest"
+    multiple: int = 256
+
+    def __post_init__(self) -> None:
+        _positive("multiple", self.multiple)
+
+    def width(self, d: int) -> int:
+        """The feed-forward width for model width d."""
+        return self.multiple * ((16 * d + 3 * self.multiple) // (6 * self.multiple))
+
+    def definition(self) -> str:
+        """The rule in letters."""
+        return f"{self.multiple}·round(8d/{3 * self.multiple})"
+
+
+def feedforward_width(d: int, part: Mlp | Moe) -> int:
+    """f, or f_e for experts: given, or by the part's rule.
+
+    Raises ConfigError when the rule leaves nothing, as rounding to the nearest multiple can.
+    """
+    if isinstance(part.width, int):
+        return part.width
+    width = part.width.width(d)
+    if width < 1:
+        raise ConfigError(
+            f"the rule gives {width} for d = {d}; a width is at least 1", key="width", value=part.width.definition()
+        )
+    return width
+
+
+def head_width(d: int, attention: Attention) -> int:
+    """d_h: given, or d / h.
+
+    Raises ConfigError when d / h is no whole number.
+    """
+    if attention.head_width is not None:
+        return attention.head_width
+    if d % attention.heads:
+        raise ConfigError(
+            f"must divide the model width {d} when no head_width is given",
+            key="heads",
+            value=attention.heads,
+            fix=_head_fix(d, attention.heads),
+        )
+    return d // attention.heads
+
+
+def vocabulary_rows(architecture: Architecture) -> int:
+    """V: the rows of the token table, padded upward to the multiple when there is one; 0 without a table."""
+    rows, multiple = architecture.vocabulary or 0, architecture.vocabulary_multiple
+    return rows if multiple is None else multiple * -(-rows // multiple)
+
+
+def _head_fix(d: int, heads: int) -> str:
+    near = [n for n in range(max(1, heads - 64), heads + 65) if d % n == 0] if heads < 10**6 else []
+    choices = sorted(sorted(near, key=lambda n: abs(n - heads))[:2])
+    counts = " or ".join(str(n) for n in choices)
+    return f"heads = {counts}, or give head_width" if counts else "give head_width"
+
+
+def _positive(key: str, value: int) -> None:
+    if not 1 <= value <= LARGEST:
+        raise ConfigError("is a whole number from 1 to 10^36", key=key, value=value)
