@@ -28,10 +28,6 @@ class Product:
             left.remove(letter)
         return Product(self.coefficient, tuple(left))
 
-    def replaced(self, old: str, new: str) -> Product:
-        """This product with one letter written for another."""
-        return Product(self.coefficient, tuple(new if letter == old else letter for letter in self.letters))
-
 
 Cost = tuple[Product, ...]
 """A sum of products."""

@@ -7,9 +7,15 @@ Whole numbers give the exact count, sympy symbols the formula, numpy arrays many
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from blockcalc.engine.contraction import Product
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+Exact: TypeAlias = "int | Fraction"
+"""An exact number: whole, or a fraction where it isn't."""
 
 Value = TypeVar("Value")
 

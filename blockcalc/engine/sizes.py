@@ -8,18 +8,21 @@ from dataclasses import dataclass, replace
 from blockcalc.config.architecture import Architecture, Block, Mlp, Rotary
 from blockcalc.config.widths import feedforward_width, head_width, vocabulary_rows
 from blockcalc.engine.contraction import Cost, Product
+from blockcalc.engine.evaluate import Exact, evaluate
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
     """How a size follows from others: in words, and as a sum of products over a divisor where it is one.
 
-    A definition without `terms` (a rounding, a minimum) never stands inside a formula.
+    A definition without `terms` (a rounding, a minimum) never stands inside a formula; `follows` are
+    the letters that it is computed from.
     """
 
     text: str
     terms: Cost = ()
     divisor: str | int = 1
+    follows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +30,10 @@ class Size:
     """One letter's value. `compound` sizes are widths that formulas always spell out: (h + 2·h_kv)·d_h."""
 
     letter: str
-    value: int
+    value: Exact
     definition: Definition | None = None
     origin: str = ""
     compound: bool = False
-
-
-Letters = Mapping[str, str]
 
 
 def structure_sizes(architecture: Architecture) -> tuple[dict[str, Size], dict[str, frozenset[str]]]:
@@ -52,7 +52,7 @@ def structure_sizes(architecture: Architecture) -> tuple[dict[str, Size], dict[s
 
 def own_letters(blocks: Mapping[str, list[Size]]) -> dict[str, frozenset[str]]:
     """For each block kind the letters whose size or definition isn't the same in all kinds that have them."""
-    seen: dict[str, set[tuple[int, str]]] = {}
+    seen: dict[str, set[tuple[Exact, str]]] = {}
     for sizes in blocks.values():
         for size in sizes:
             seen.setdefault(size.letter, set()).add((size.value, size.definition.text if size.definition else ""))
@@ -89,7 +89,8 @@ def _renamed(sizes: list[Size], block: str, own: frozenset[str]) -> Iterator[Siz
 def _renamed_definition(definition: Definition, block: str, own: frozenset[str]) -> Definition:
     names = {letter: f"{letter}_{block}" for letter in own}
     if not definition.terms:
-        return replace(definition, text=definition.text.replace("d_h", names.get("d_h", "d_h")))
+        follows = tuple(names.get(letter, letter) for letter in definition.follows)
+        return replace(definition, text=definition.text.replace("d_h", names.get("d_h", "d_h")), follows=follows)
     terms = tuple(
         Product(p.coefficient, tuple(names.get(letter, letter) for letter in p.letters)) for p in definition.terms
     )
@@ -102,7 +103,7 @@ def _outer_sizes(architecture: Architecture, counts: Mapping[str, int]) -> Itera
         yield Size("L", architecture.layers)
     else:
         parts = tuple(Product(1, (f"L_{name}",)) for name in counts)
-        yield Size("L", architecture.layers, _defined(*parts))
+        yield Size("L", architecture.layers, defined(*parts))
         for name, count in counts.items():
             yield Size(f"L_{name}", count)
     yield Size("d", architecture.width)
@@ -123,8 +124,8 @@ def _block_sizes(architecture: Architecture, block: Block) -> list[Size]:
     """The sizes of one block, in letters that aren't yet its own."""
     part, d = block.attention, architecture.width
     width = head_width(d, part)
-    shared = _defined(Product(1, ("h",))) if part.kv_heads is None else None
-    by_rule = _defined(Product(1, ("d",)), divisor="h") if part.head_width is None else None
+    shared = defined(Product(1, ("h",))) if part.kv_heads is None else None
+    by_rule = defined(Product(1, ("d",)), divisor="h") if part.head_width is None else None
     sizes = [Size("h", part.heads), Size("h_kv", part.kv_head_count, shared), Size("d_h", width, by_rule)]
     if isinstance(part.positions, Rotary):
         sizes.append(Size("d_rope", part.positions.width(width), _rotary_definition(part.positions)))
@@ -137,8 +138,8 @@ def _block_sizes(architecture: Architecture, block: Block) -> list[Size]:
 
 def _rotary_definition(positions: Rotary) -> Definition:
     if positions.fraction == 1:
-        return _defined(Product(1, ("d_h",)))
-    return Definition(f"⌊{positions.fraction}·d_h⌋")
+        return defined(Product(1, ("d_h",)))
+    return Definition(f"⌊{positions.fraction}·d_h⌋", follows=("d_h",))
 
 
 def _feedforward_sizes(block: Block, d: int) -> list[Size]:
@@ -147,7 +148,8 @@ def _feedforward_sizes(block: Block, d: int) -> list[Size]:
     definition = None
     if not isinstance(part.width, int):
         rule = part.width
-        definition = _defined(Product(rule.times, ("d",))) if rule.rule == "times" else Definition(rule.definition())
+        exact = rule.rule == "times"
+        definition = defined(Product(rule.times, ("d",))) if exact else Definition(rule.definition(), follows=("d",))
     sizes = [Size(letter, feedforward_width(d, part), definition)]
     if isinstance(part, Mlp):
         return sizes
@@ -165,16 +167,14 @@ _COMPOUNDS: dict[str, Cost] = {
 }
 
 
-def _compounds(values: Mapping[str, int]) -> Iterator[Size]:
+def _compounds(values: Mapping[str, Exact]) -> Iterator[Size]:
     """Widths that are sums of products of the block's letters."""
-    from blockcalc.engine.evaluate import evaluate
-
     for letter, terms in _COMPOUNDS.items():
         if all(factor in values for product in terms for factor in product.letters):
-            yield Size(letter, int(evaluate(terms, values)), _defined(*terms), compound=True)
+            yield Size(letter, evaluate(terms, values), defined(*terms), compound=True)
 
 
-def _defined(*terms: Product, divisor: str | int = 1) -> Definition:
+def defined(*terms: Product, divisor: str | int = 1) -> Definition:
     return Definition(definition_text(terms, divisor), terms, divisor)
 
 

@@ -1,0 +1,52 @@
+"""Closed forms: the evaluator over sympy symbols, with definitions spelled out where they are sums of products."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import sympy
+
+from blockcalc.engine.contraction import Product
+from blockcalc.engine.evaluate import evaluate
+from blockcalc.engine.quantity import Quantity
+from blockcalc.engine.sizes import Size
+from blockcalc.engine.symbols import symbol
+
+
+def expressions(sizes: Mapping[str, Size], *, keep: Collection[str] = ()) -> dict[str, sympy.Expr]:
+    """Letter -> its symbol, or its definition in other letters where that is a sum of products.
+
+    Letters in `keep` stay symbols whatever their definition.
+    """
+    found: dict[str, sympy.Expr] = {}
+
+    def expression(letter: str) -> sympy.Expr:
+        if letter not in found:
+            definition = sizes[letter].definition if letter in sizes else None
+            if definition is None or not definition.terms or letter in keep:
+                found[letter] = symbol(letter)
+            else:
+                letters = {factor for product in definition.terms for factor in product.letters}
+                total = evaluate(definition.terms, {factor: expression(factor) for factor in letters})
+                divisor = definition.divisor
+                found[letter] = (sympy.Integer(0) + total) / (expression(divisor) if isinstance(divisor, str) else divisor)
+        return found[letter]
+
+    for letter in sizes:
+        expression(letter)
+    return found
+
+
+def closed_form(quantity: Quantity, letters: Mapping[str, sympy.Expr]) -> sympy.Expr:
+    """The quantity as a formula: a sum with each group's count in front of its expanded cost."""
+    divisor = quantity.over * evaluate((Product(1, quantity.per),), letters)
+    collected: dict[str, sympy.Expr] = {}
+    for count, cost in quantity.parts:
+        inner = sympy.expand(evaluate(cost, letters) / divisor)
+        collected[count] = collected.get(count, sympy.Integer(0)) + inner
+    return sympy.Add(*((letters[count] if count else 1) * inner for count, inner in collected.items()))
+
+
+def bound(formula: sympy.Expr, values: Mapping[str, sympy.Expr | int]) -> sympy.Expr:
+    """The formula with letters replaced by values, expanded. By xreplace, which compares symbols and nothing else."""
+    return sympy.expand(formula.xreplace({symbol(letter): sympy.Integer(0) + value for letter, value in values.items()}))

@@ -1,0 +1,133 @@
+"""What counts as a FLOP: the named conventions, each made of the same stages and said in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from blockcalc.engine import tally
+from blockcalc.engine.derive import Derivation
+from blockcalc.engine.quantity import NOTHING, Quantity
+from blockcalc.engine.run import AttentionMode
+from blockcalc.errors import UnknownNameError, did_you_mean, one_of
+
+BACKWARD_PER_FORWARD = 2
+"""A backward pass takes the gradient of both factors of each product: twice the forward FLOPs."""
+
+ATTENTION: Mapping[str, str] = {
+    "full": "all T·S query-key pairs, as an eager run executes them, windows included",
+    "causal": "the pairs that the causal mask and the window leave: T(T + 1)/2 without a window",
+    "half": "half the square, T²/2 without a window, as MFU formulas write it",
+}
+"""Name of an attention convention -> which query-key pairs it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A forward pass as one convention counts it."""
+
+    linear: Quantity = NOTHING
+    attention: Quantity = NOTHING
+    head: Quantity = NOTHING
+    other: Quantity = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """A named way to count. `attention` fixes the query-key pairs, "" leaves them to the caller."""
+
+    name: str
+    definition: str
+    count: Callable[[Derivation], Counted]
+    attention: AttentionMode | None = None
+
+
+def _exact(derivation: Derivation) -> Counted:
+    return Counted(tally.linear(derivation), tally.attention(derivation), tally.head(derivation))
+
+
+def _macs(derivation: Derivation) -> Counted:
+    exact = _exact(derivation)
+    return Counted(exact.linear.divided(2), exact.attention.divided(2), exact.head.divided(2))
+
+
+def _two_n(derivation: Derivation) -> Counted:
+    numbers = tally.active(derivation) + tally.learned_positions(derivation).times(-1)
+    return Counted(numbers.times(2, "B", "T"), tally.attention(derivation))
+
+
+def _torchtitan(derivation: Derivation) -> Counted:
+    numbers = tally.active(derivation) + tally.untied_lookup(derivation).times(-1)
+    return Counted(numbers.times(2, "B", "T"), tally.attention(derivation))
+
+
+def _kaplan(derivation: Derivation) -> Counted:
+    return Counted(tally.linear(derivation), tally.attention(derivation))
+
+
+def _chinchilla(derivation: Derivation) -> Counted:
+    exact = _exact(derivation)
+    other = tally.lookup_as_matmul(derivation) + tally.softmax_numbers(derivation).times(3)
+    return Counted(exact.linear, exact.attention, exact.head, other)
+
+
+def _fused_cpu(derivation: Derivation) -> Counted:
+    return Counted(tally.linear(derivation), NOTHING, tally.head(derivation))
+
+
+_TWO_N = "2N + 4·L·h·d_h·T a token, N = all active parameters but learned positions (biases and norms included)"
+_ALL = (
+    Convention("exact", "two FLOPs for each multiply-add of each matrix product, head included", _exact),
+    Convention("nanogpt", f"{_TWO_N}; nanoGPT's estimate_mfu", _two_n, "full"),
+    Convention("palm", f"{_TWO_N}; PaLM (2204.02311), appendix B", _two_n, "full"),
+    Convention(
+        "torchtitan",
+        "2N + 4·L·h·d_h·T a token, N = all active parameters, less the token table unless it is tied; torchtitan",
+        _torchtitan,
+    ),
+    Convention("megatron", "as exact, with half the causal square; Megatron-LM's training log", _exact, "half"),
+    Convention(
+        "kaplan",
+        "2N + 2·L·T·d a token, N = the blocks' matrices (12·L·d²), head left out; 2001.08361, table 1",
+        _kaplan,
+        "half",
+    ),
+    Convention(
+        "chinchilla",
+        "as exact, plus the token lookup as a V×d product and 3 for each softmax number; 2203.15556, appendix F",
+        _chinchilla,
+        "full",
+    ),
+    Convention("macs", "multiply-adds: half of exact; fvcore, ptflops, thop", _macs),
+    Convention(
+        "fused-cpu",
+        "as exact, with no attention: what torch's FlopCounterMode sees when attention runs fused on a CPU",
+        _fused_cpu,
+        "full",
+    ),
+)
+CONVENTIONS: Mapping[str, Convention] = {convention.name: convention for convention in _ALL}
+"""Name -> convention."""
+
+
+def convention(name: str) -> Convention:
+    """The convention of that name.
+
+    Raises UnknownNameError naming the nearest.
+    """
+    if name not in CONVENTIONS:
+        hint = did_you_mean(name, CONVENTIONS) or f"there are {one_of(CONVENTIONS)}"
+        raise UnknownNameError(f"no FLOP convention called {name[:60]!r}; {hint}")
+    return CONVENTIONS[name]
+
+
+RULES: Mapping[str, tuple[str, Callable[[Derivation], Quantity]]] = {
+    "matmul": ("numbers in matrices that multiply, head once, lookup tables not", tally.matmul),
+    "total": ("all stored parameters", tally.stored),
+    "non_embedding": ("without token and position tables and an untied head", tally.non_embedding),
+    "no_positions": (
+        "all but learned positions",
+        lambda derivation: tally.stored(derivation) + tally.learned_positions(derivation).times(-1),
+    ),
+}
+"""Which N in 2N and 6N: name -> definition and quantity. The first is the default."""

@@ -1,0 +1,221 @@
+"""A model: one architecture, and every question that can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from os import PathLike
+from typing import TYPE_CHECKING, Any, get_args
+
+from blockcalc.config.architecture import Architecture
+from blockcalc.engine.context import Context
+from blockcalc.engine.derive import Derivation, derive
+from blockcalc.engine.run import AttentionMode, Run, check_run, default_positions, run_sizes
+from blockcalc.engine.sizes import Size
+from blockcalc.errors import UsageError, did_you_mean, one_of
+from blockcalc.loading import load_source
+
+if TYPE_CHECKING:
+    from blockcalc.views.report import Report
+
+
+@dataclass(frozen=True)
+class Model:
+    """An architecture with where its sizes came from. Views return reports; nothing here changes.
+
+    `free` letters stay letters in every answer: numbers become polynomials in them.
+    """
+
+    architecture: Architecture
+    origin: str = ""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    published: int | None = None
+    free: frozenset[str] = field(default_factory=frozenset)
+
+    @classmethod
+    def load(
+        cls,
+        source: str | Mapping[str, Any] | PathLike[str],
+        *,
+        overrides: Mapping[str, object] | None = None,
+        free: Collection[str] = (),
+    ) -> Model:
+        """The model that a source names (preset, file, folder, mapping), with sizes or choices overridden.
+
+        Raises ConfigError for a configuration that can't be, UnknownNameError for an unknown preset, file,
+        family or letter.
+        """
+        found = load_source(source)
+        model = cls(found.architecture, found.origin, found.origins, found.warnings, found.published, frozenset(free))
+        return model.replace(**overrides) if overrides else model
+
+    def replace(self, **overrides: object) -> Model:
+        """The model with sizes or choices replaced, by letter or full name; what follows from them is derived anew.
+
+        Raises ConfigError, UnknownNameError.
+        """
+        from blockcalc.config.overrides import override
+
+        changed = override(self.architecture, overrides)
+        origins = {**self.origins, **dict.fromkeys(overrides, "set")}
+        return replace(self, architecture=changed, origins=origins, published=None)
+
+    @property
+    def name(self) -> str:
+        """The architecture's name."""
+        return self.architecture.name
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """Stages and sizes."""
+        return derive(self.architecture)
+
+    @cached_property
+    def sizes(self) -> dict[str, Size]:
+        """Letter -> size, with its origin."""
+        return {letter: self._with_origin(size) for letter, size in self.derivation.sizes.items()}
+
+    def _with_origin(self, size: Size) -> Size:
+        if size.definition is not None or size.compound:
+            return size
+        return replace(size, origin=self.origins.get(size.letter, self.origin))
+
+    def params(self, by: str = "component") -> Report:
+        """Parameters by `component`, `block` or `tensor`."""
+        from blockcalc.views.params import params
+
+        return self._said(params(self.derivation, self._context(), by))
+
+    def flops(
+        self,
+        B: int = 1,
+        T: int | None = None,
+        S: int | None = None,
+        attention: str | None = None,
+        convention: str = "exact",
+        D: int | None = None,
+    ) -> Report:
+        """FLOPs of a forward pass over B sequences of T positions, and of training.
+
+        `attention` is `full` (the default), `causal` or `half`; `convention` a name of
+        `engine.conventions.CONVENTIONS`, or `all` for a row each; `D` training tokens.
+        """
+        from blockcalc.engine.conventions import CONVENTIONS, convention as find
+        from blockcalc.views.flops import conventions_report, flops
+
+        if convention == "all":
+            modes = {name: found.attention or "full" for name, found in CONVENTIONS.items()}
+            runs = {name: self._run(B, T, S, mode) for name, mode in modes.items()}
+            contexts = {name: self._context(run, D) for name, run in runs.items()}
+            return self._said(conventions_report(self.derivation, contexts), runs["exact"])
+        found = find(convention)
+        run = self._run(B, T, S, _mode(attention, found.attention, convention))
+        return self._said(flops(self.derivation, self._context(run, D), found, run.attention), run)
+
+    def shapes(self, B: int = 1, T: int | None = None, S: int | None = None) -> Report:
+        """The tensor shape at every stage of a forward pass."""
+        from blockcalc.views.shapes import shapes
+
+        run = self._run(B, T, S, "full")
+        return self._said(shapes(self.derivation, self._context(run)), run)
+
+    def crossover(self) -> Report:
+        """The sequence length at which attention costs as much as the linear layers."""
+        from blockcalc.views.crossover import crossover
+
+        return self._said(crossover(self.derivation, self._context()))
+
+    def explain(self, quantity: str = "params", B: int = 1, T: int | None = None) -> Report:
+        """`params`, `flops` or `crossover` step by step."""
+        from blockcalc.views.explain import explain
+
+        views: dict[str, Callable[[], Report]] = {
+            "params": self.params,
+            "flops": partial(self.flops, B, T),
+            "crossover": self.crossover,
+        }
+        run = self._run(B, T, None, "full") if quantity == "flops" else None
+        return explain(quantity, views, self._context(run))
+
+    def verify(self, B: int | None = None, T: int | None = None) -> Report:
+        """The derivation against the numpy reference, stage by stage."""
+        from blockcalc.views.verify import verify
+
+        for letter, value in (("B", B), ("T", T)):
+            if value is not None:
+                check_run(self.derivation, Run(B or 1, T or 1))
+        return self._said(verify(self.architecture, self.published, B, T))
+
+    def _run(self, B: int, T: int | None, S: int | None, attention: AttentionMode) -> Run:
+        given = {letter for letter, value in (("T", T), ("S", S)) if value is not None}
+        origins = {"T": "given" if "T" in given else "the model's context"}
+        length = default_positions(self.derivation) if T is None else T
+        return Run(B, length, S, attention, tuple(origins.items()))
+
+    def _context(self, run: Run | None = None, D: int | None = None) -> Context:
+        sizes = dict(self.sizes)
+        if run is not None:
+            check_run(self.derivation, run)
+            sizes.update(run_sizes(self.derivation, run))
+        if D is not None:
+            sizes["D"] = Size("D", D, origin="given")
+        return Context(sizes, self.free)
+
+    def _said(self, report: Report, run: Run | None = None) -> Report:
+        """The report with the model's warnings and the run's."""
+        warned = check_run(self.derivation, run) if run is not None else []
+        return replace(report, warnings=(*self.warnings, *warned, *report.warnings))
+
+    def __str__(self) -> str:
+        return str(self.params())
+
+    def _repr_html_(self) -> str:
+        return self.params()._repr_html_()
+
+    def _repr_latex_(self) -> str:
+        return self.params()._repr_latex_()
+
+
+def _mode(asked: str | None, fixed: AttentionMode | None, convention: str) -> AttentionMode:
+    """The attention convention: what the FLOP convention fixes, else what is asked for, else the full square."""
+    modes: tuple[AttentionMode, ...] = get_args(AttentionMode)
+    if asked is not None and asked not in modes:
+        hint = did_you_mean(asked, modes) or f"one of {one_of(modes)}"
+        raise UsageError(f"--attention {asked[:40]!r}: {hint}")
+    if asked is not None and fixed is not None and asked != fixed:
+        raise UsageError(f"the convention {convention} counts attention as {fixed}; leave --attention {asked} out")
+    return fixed or next((mode for mode in modes if mode == asked), "full")
+
+
+def bare_block(
+    d: int,
+    h: int | None = None,
+    h_kv: int | None = None,
+    d_h: int | None = None,
+    f: int | None = None,
+    gated: bool = False,
+) -> Model:
+    """A stack of one block of the given sizes, for questions that need no vocabulary.
+
+    Without h the heads together are d wide; without f it is 4d. Raises ConfigError.
+    """
+    from blockcalc.config.architecture import Attention, Block, Mlp, Norm
+    from blockcalc.config.widths import Times
+
+    block = Block(
+        attention=Attention(heads=h or 1, kv_heads=h_kv, head_width=d_h),
+        feedforward=Mlp(width=f or Times(), gated=gated),
+        norm=Norm(),
+    )
+    return Model(Architecture(name="block", width=d, layers=1, blocks={"block": block}), origin="given")
+
+
+def verify_all() -> Report:
+    """Every preset against the numpy reference and its published total."""
+    from blockcalc.config.presets import load_preset, preset_names
+    from blockcalc.views.verify import verify_each
+
+    found = (load_preset(name) for name in preset_names())
+    return verify_each((preset.architecture, preset.published) for preset in found)

@@ -1,0 +1,25 @@
+"""What a writer must know of where its text goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`width` is the columns of a terminal, None for a file or a pipe, where nothing is folded or wrapped.
+
+    `bold` says whether the title may be set in bold (escape codes of a terminal).
+    """
+
+    width: int | None = None
+    bold: bool = False
+
+
+FILE = Page()
+"""A file or a pipe: the same bytes whoever reads it."""
+
+
+def printable(text: str) -> str:
+    """`text` on one line and without control characters, which names from outside may hold."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)

@@ -1,0 +1,141 @@
+"""Values as cells: exact numbers with separators, short forms, shares, shapes, formulas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from blockcalc.engine.sizes import Size
+
+if TYPE_CHECKING:
+    import sympy
+
+    from blockcalc.views.report import Number, Row
+
+_LEFT = {"path", "formula", "symbols", "reads", "name", "family", "source", "ok", "step", "text", "definition", "kind"}
+_LEFT |= {"aliases", "derived", "found", "tied_to", "substitution", "case", "reason", "spec"}
+_SCALES = ((10**24, "Y"), (10**21, "Z"), (10**18, "E"), (10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+
+
+def alignment(key: str) -> Literal["left", "right"]:
+    """Text to the left, numbers to the right."""
+    return "left" if key in _LEFT else "right"
+
+
+def cell(row: Row, key: str, latex: bool) -> str:
+    """One field of a row as text."""
+    if key == "path":
+        return row.path
+    if key == "value":
+        return exact(row.value)
+    if key == "short":
+        return short(row.value)
+    if key == "formula":
+        return "" if row.formula is None else formula(row.formula, latex)
+    value = row.fields.get(key)
+    if key == "share":
+        return "" if value is None else f"{_percent(value)} %"
+    return exact(getattr(value, "value", value))
+
+
+def total(name: str, entry: Number, latex: bool, formulas: bool) -> tuple[str, ...]:
+    """A total as name, exact value, short form and formula."""
+    value = exact(entry.value) if entry.value is not None else "none"
+    said = formula(entry.formula, latex) if formulas and entry.formula is not None else ""
+    return (name, value, short(entry.value), said, entry.note)
+
+
+def exact(value: Any) -> str:
+    """Any value in full: whole numbers with separators, fractions as decimals where those end, else a/b."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(exact(item) for item in value) + "]"
+    if isinstance(value, str):
+        return value
+    if hasattr(value, "numerator") and hasattr(value, "limit_denominator"):
+        return _fraction(value)
+    return formula(value)
+
+
+def _fraction(value: Any) -> str:
+    """A Fraction: in full when its decimal ends within 6 places, else both whole numbers."""
+    scaled = value * 10**6
+    if scaled.denominator == 1:
+        whole, part = divmod(abs(int(scaled)), 10**6)
+        sign = "-" if value < 0 else ""
+        return f"{sign}{whole:,}.{part:06d}".rstrip("0")
+    return f"{value.numerator:,}/{value.denominator:,}"
+
+
+def short(value: Any) -> str:
+    """A number in powers of 1000: 124.4 M. Rounded, for reading; "" below 10,000 and for what isn't a number."""
+    if isinstance(value, bool) or not hasattr(value, "numerator"):
+        return ""
+    if getattr(value, "denominator", 1) != 1 and abs(value) < 1000:
+        return f"{_decimal(value.numerator, value.denominator, 4)}"
+    for scale, letter in _SCALES:
+        if abs(value) >= scale and abs(value) >= 10_000:
+            return _scaled(value, scale, letter)
+    return ""
+
+
+def _scaled(value: Any, scale: int, letter: str) -> str:
+    numerator, denominator = value.numerator, value.denominator * scale
+    if abs(numerator) >= 10**6 * denominator:
+        digits = str(abs(numerator) // value.denominator)
+        return f"{'-' if numerator < 0 else ''}{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
+    return f"{_decimal(numerator, denominator, 1)} {letter}"
+
+
+def _decimal(numerator: int, denominator: int, places: int) -> str:
+    """numerator / denominator, rounded half up at the last step."""
+    scaled = (2 * abs(numerator) * 10**places + denominator) // (2 * denominator)
+    whole, part = divmod(scaled, 10**places)
+    return f"{'-' if numerator < 0 else ''}{whole:,}.{part:0{places}d}"
+
+
+def _percent(value: Any) -> str:
+    return _decimal(value.numerator * 100, value.denominator, 2)
+
+
+def formula(expression: sympy.Expr, latex: bool = False) -> str:
+    """A formula in reading order."""
+    from blockcalc.engine.printing import formula_latex, formula_text
+
+    return formula_latex(expression) if latex else formula_text(expression)
+
+
+def size_text(size: Size) -> str:
+    """`f = 4·d = 3,072`."""
+    parts = [size.letter, *([size.definition.text] if size.definition else []), exact(size.value)]
+    return " = ".join(parts) + (f" ({size.origin})" if size.origin else "")
+
+
+def json_number(name: str, value: Any) -> dict[str, Any]:
+    """A number for JSON: whole numbers exact; others as the nearest number with the fraction as text beside."""
+    if value is None or isinstance(value, (int, str)):
+        return {name: value}
+    if hasattr(value, "limit_denominator"):
+        return {name: _nearest(value), f"{name}_exact": f"{value.numerator}/{value.denominator}"}
+    return {name: formula(value)}
+
+
+def _nearest(value: Any) -> Any:
+    """The nearest float, or the whole part where no float reaches."""
+    try:
+        return float(value)
+    except OverflowError:
+        return int(value)
+
+
+def json_value(value: Any) -> Any:
+    """Any field for JSON."""
+    if isinstance(value, (list, tuple)):
+        return [json_value(item) for item in value]
+    if hasattr(value, "limit_denominator"):
+        return _nearest(value)
+    return value

@@ -1,0 +1,40 @@
+"""A number step by step: formula, the same with the sizes filled in, value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from blockcalc.engine.context import Context
+from blockcalc.engine.printing import substituted
+from blockcalc.errors import UsageError, did_you_mean, one_of
+from blockcalc.views.report import Number, Report, Row
+
+_COLUMNS = {"path": "step", "formula": "formula", "substitution": "with the sizes", "value": "value", "text": ""}
+
+
+def explain(quantity: str, views: Mapping[str, Callable[[], Report]], context: Context) -> Report:
+    """The steps that lead to a quantity: `params`, `flops` or `crossover`.
+
+    `views` makes the report of each. Raises UsageError for a quantity that none of them is.
+    """
+    if quantity not in views:
+        hint = did_you_mean(quantity, views) or f"there are {one_of(views)}"
+        raise UsageError(f"--quantity {quantity[:40]!r} can't be explained; {hint}")
+    report = views[quantity]()
+    steps = [row for row in report.rows if row.number is not None and row.fields.get("kind") != "elementwise"]
+    rows = [_step(row.path, row.number, context, str(row.fields.get("text", ""))) for row in steps if row.number]
+    listed = {row.path for row in rows}
+    rows += [_step(f"total {name}", n, context, n.note) for name, n in report.numbers.items() if name not in listed]
+    return replace(
+        report,
+        command="explain",
+        title=f"{quantity} of {report.model}, step by step",
+        columns=_COLUMNS,
+        rows=tuple(rows),
+    )
+
+
+def _step(path: str, number: Number, context: Context, text: str) -> Row:
+    made = "" if number.formula is None or number.value is None else substituted(number.formula, context.values)
+    return Row(path, number, {"substitution": made, "text": text})

@@ -1,0 +1,150 @@
+"""FLOPs of a forward pass, of training, and what each convention and rule of thumb makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from blockcalc.engine import tally
+from blockcalc.engine.context import Context
+from blockcalc.engine.conventions import ATTENTION, BACKWARD_PER_FORWARD, CONVENTIONS, RULES, Convention, Counted
+from blockcalc.engine.derive import Derivation
+from blockcalc.engine.quantity import NOTHING, Quantity
+from blockcalc.engine.stage import Group, Stage
+from blockcalc.views.report import Number, Report, Row, number, ratio
+
+_PARTS = ("linear", "attention", "head", "other")
+_PART_NOTES = {
+    "linear": "weight matrices of the blocks",
+    "attention": "scores and weighted sum",
+    "head": "the product with the vocabulary",
+    "other": "what this convention counts besides",
+}
+
+
+def flops(derivation: Derivation, context: Context, convention: Convention, attention: str) -> Report:
+    """FLOPs of one forward pass over B·T positions, stage by stage, and the totals of training.
+
+    `context` holds the run's sizes; D is among them when a run over D tokens is asked for.
+    """
+    counted = convention.count(derivation)
+    exact = convention.name in {"exact", "macs"}
+    rows = _stage_rows(derivation, context, convention) if exact else _part_rows(counted, context)
+    name = derivation.architecture.name
+    unit = "Multiply-adds" if convention.name == "macs" else "FLOPs"
+    return Report(
+        command="flops",
+        model=name,
+        title=f"{unit} of one forward pass of {name}",
+        columns={"path": "stage", "kind": "kind", "value": unit, "short": "", "formula": "formula"},
+        rows=tuple(rows),
+        numbers=_totals(derivation, context, counted),
+        sizes=tuple(context.sizes.values()),
+        conventions={
+            "convention": f"{convention.name}: {convention.definition}",
+            "attention": f"{attention}: {ATTENTION[attention]}",
+            "elementwise": "scalar operations, never part of the FLOPs above",
+            "backward": f"{BACKWARD_PER_FORWARD} times the forward pass, nothing recomputed",
+        },
+        notes=_rule_notes(derivation, context),
+    )
+
+
+def conventions_report(derivation: Derivation, contexts: dict[str, Context]) -> Report:
+    """One row a convention: FLOPs of a forward pass for each position, and the definition."""
+    rows = []
+    for convention in CONVENTIONS.values():
+        context = contexts[convention.name]
+        whole = _forward(convention.count(derivation))
+        fields = {"forward": number(context, whole), "definition": convention.definition}
+        rows.append(Row(convention.name, number(context, whole.divided(1, "B", "T")), fields))
+    exact = contexts["exact"]
+    return Report(
+        command="flops",
+        model=derivation.architecture.name,
+        title=f"Forward FLOPs of {derivation.architecture.name} per token, by convention",
+        columns={"path": "convention", "value": "per token", "short": "", "definition": "definition", "formula": "formula"},
+        rows=tuple(rows),
+        numbers=_totals(derivation, exact, CONVENTIONS["exact"].count(derivation)),
+        sizes=tuple(exact.sizes.values()),
+        conventions={"totals": "those of exact, with the full square"},
+        notes=_rule_notes(derivation, exact),
+    )
+
+
+def _forward(counted: Counted) -> Quantity:
+    """Sum of a convention's parts; parts without stages take no part in how it is counted."""
+    first, *rest = [part for part in (getattr(counted, name) for name in _PARTS) if part.parts] or [NOTHING]
+    return sum(rest, first)
+
+
+def _totals(derivation: Derivation, context: Context, counted: Counted) -> dict[str, Number]:
+    forward = _forward(counted)
+    training = forward.times(1 + BACKWARD_PER_FORWARD)
+    rule = tally.matmul(derivation)
+    made = {name: number(context, getattr(counted, name), _PART_NOTES[name]) for name in _PARTS[:3]}
+    if counted.other.parts:
+        made["other"] = number(context, counted.other, _PART_NOTES["other"])
+    made |= {
+        "forward": number(context, forward, "for all B·T positions"),
+        "forward_per_token": number(context, forward.divided(1, "B", "T")),
+        "backward": number(context, forward.times(BACKWARD_PER_FORWARD)),
+        "training": number(context, training, "forward and backward"),
+        "training_per_token": number(context, training.divided(1, "B", "T")),
+        "block_attention_share": attention_share(derivation, context),
+        "rule_2N": number(context, rule.times(2), "per token, N = matmul"),
+        "rule_6N": number(context, rule.times(6), "per token, N = matmul"),
+        "elementwise": number(context, tally.elementwise(derivation), "operations, apart from the FLOPs"),
+    }
+    if "D" in context.sizes:
+        made["training_run"] = number(context, training.times(1, "D").divided(1, "B", "T"), "over D tokens")
+        made["rule_6ND"] = number(context, rule.times(6, "D"), "N = matmul")
+    return made
+
+
+def attention_share(derivation: Derivation, context: Context) -> Number:
+    """Scores and weighted sum as a share of the blocks' matrix FLOPs."""
+    part = tally.attention(derivation)
+    return ratio(context, part, part + tally.linear(derivation), "attention's part of the blocks' work")
+
+
+def _part_rows(counted: Counted, context: Context) -> Iterator[Row]:
+    for name in _PARTS:
+        quantity = getattr(counted, name)
+        if quantity.parts:
+            yield Row(name, number(context, quantity), {"kind": "convention"})
+
+
+def _stage_rows(derivation: Derivation, context: Context, convention: Convention) -> Iterator[Row]:
+    """Matrix products first, in order; then elementwise work, in order."""
+    over = 2 if convention.name == "macs" else 1
+    for group in derivation.groups:
+        for stage in group.stages:
+            if stage.flops:
+                quantity = Quantity(((group.count, stage.flops),), over)
+                yield Row(stage.path, number(context, quantity), {"kind": "matrix", "spec": _spec(stage, context)})
+    for group in derivation.groups:
+        for stage in group.stages:
+            yield from _elementwise_rows(group, stage, context)
+
+
+def _spec(stage: Stage, context: Context) -> str:
+    return " ".join(context.spelled(word) for word in stage.contraction.spec.split()) if stage.contraction else ""
+
+
+def _elementwise_rows(group: Group, stage: Stage, context: Context) -> Iterator[Row]:
+    """One row for all that a pointwise stage does, one for what a matrix product does besides."""
+    operations = tuple(product for _, product in stage.elementwise)
+    if not operations:
+        return
+    names = [name for name, _ in stage.elementwise]
+    path = stage.path if stage.kind == "pointwise" else f"{stage.path}.{'+'.join(names)}"
+    yield Row(path, number(context, Quantity(((group.count, operations),))), {"kind": "elementwise"})
+
+
+def _rule_notes(derivation: Derivation, context: Context) -> tuple[str, ...]:
+    """The N that a rule of thumb may mean, each with its number."""
+    from blockcalc.views.cells import exact
+
+    said = [f"{name} {exact(context.number(count(derivation)))} ({text})" for name, (text, count) in RULES.items()]
+    return (f"N in 2N and 6N, by name: {'; '.join(said)}. The rules above use matmul.",)
+

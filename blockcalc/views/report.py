@@ -1,0 +1,211 @@
+"""What a view returns: rows and totals that hold exact numbers and their formulas, and print themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from blockcalc.engine.context import Context
+from blockcalc.engine.quantity import Quantity, exact_quotient
+from blockcalc.engine.sizes import Size
+from blockcalc.render.table import Column, Table
+from blockcalc.version import VERSION
+from blockcalc.views import cells
+
+if TYPE_CHECKING:
+    import pandas
+    import sympy
+
+@dataclass(frozen=True)
+class Number:
+    """An exact number with the formula that it comes from.
+
+    `value` is an int, a Fraction, a sympy polynomial where letters are free, or None where the question
+    has no answer.
+    """
+
+    value: Any
+    make_formula: Callable[[], sympy.Expr] | None = None
+    note: str = ""
+
+    @cached_property
+    def formula(self) -> sympy.Expr | None:
+        """The formula in letters."""
+        return None if self.make_formula is None else self.make_formula()
+
+
+def number(context: Context, quantity: Quantity, note: str = "") -> Number:
+    """A quantity's number and formula in a context."""
+    return Number(context.number(quantity), lambda: context.formula(quantity), note)
+
+
+def ratio(context: Context, top: Quantity, bottom: Quantity, note: str = "") -> Number:
+    """The quotient of two quantities: exact for whole sizes, cancelled where letters are free."""
+
+    def formula() -> sympy.Expr:
+        return _cancelled(context.formula(top), context.formula(bottom))
+
+    above, below = context.number(top), context.number(bottom)
+    exact = not context.free
+    return Number(exact_quotient(above, below) if exact else _cancelled(above, below), formula, note)
+
+
+def _cancelled(top: sympy.Expr, bottom: sympy.Expr) -> sympy.Expr:
+    """The quotient in lowest terms, as a sum where its denominator is a single product."""
+    import sympy
+
+    quotient = sympy.cancel(sympy.together(top / bottom))
+    return quotient if sympy.fraction(quotient)[1].is_Add else sympy.expand(quotient)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: `path`, its `number` if it has one, and other fields by name in printing order."""
+
+    path: str
+    number: Number | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.fields[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def value(self) -> Any:
+        """The exact number, or None."""
+        return None if self.number is None else self.number.value
+
+    @property
+    def formula(self) -> sympy.Expr | None:
+        """The formula in letters, or None."""
+        return None if self.number is None else self.number.formula
+
+
+class Named:
+    """Totals by name: `report.totals.stored`."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+
+    def __getattr__(self, name: str) -> Any:
+        values: dict[str, Any] = self.__dict__["_values"] if "_values" in self.__dict__ else {}
+        if name not in values:
+            raise AttributeError(f"no total {name!r}; there are {', '.join(values)}")
+        value = values[name]
+        return value() if callable(value) else value
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __dir__(self) -> list[str]:
+        return list(self._values)
+
+    def __repr__(self) -> str:
+        return f"Named({', '.join(f'{name}={self[name]!r}' for name in self)})"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A view's answer. `columns` names the row fields to print: field -> title."""
+
+    command: str
+    model: str
+    title: str
+    columns: Mapping[str, str]
+    rows: tuple[Row, ...]
+    numbers: Mapping[str, Number]
+    sizes: tuple[Size, ...] = ()
+    conventions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    exit_code: int = 0
+
+    @property
+    def totals(self) -> Named:
+        """Exact totals by name: int, Fraction, or None where there is no answer."""
+        return Named({name: entry.value for name, entry in self.numbers.items()})
+
+    @property
+    def formulas(self) -> Named:
+        """sympy formulas of the totals by name."""
+        return Named({name: (lambda entry=entry: entry.formula) for name, entry in self.numbers.items()})
+
+    def to_dict(self, formulas: bool = True) -> dict[str, Any]:
+        """The report as plain data: what `--format json` writes."""
+        totals: dict[str, Any] = {}
+        for name, entry in self.numbers.items():
+            totals.update(cells.json_number(name, entry.value))
+        shown = [size for size in self.sizes if not size.compound]
+        return {
+            "blockcalc": VERSION,
+            "command": self.command,
+            "model": self.model,
+            "sizes": {size.letter: cells.json_value(size.value) for size in shown},
+            "definitions": {size.letter: size.definition.text for size in shown if size.definition},
+            "origins": {size.letter: size.origin for size in shown if size.origin},
+            "conventions": dict(self.conventions),
+            "rows": [_row_dict(row, formulas) for row in self.rows],
+            "totals": totals,
+            "formulas": _formula_dict(self.numbers) if formulas else {},
+            "notes": list(self.notes),
+            "warnings": list(self.warnings),
+        }
+
+    def to_table(self, latex: bool = False, formulas: bool = True) -> Table:
+        """The report as text cells, for a writer."""
+        keys = [key for key in self.columns if formulas or key != "formula"]
+        columns = tuple(Column(self.columns[key], cells.alignment(key), key == "formula") for key in keys)
+        rows = tuple(tuple(cells.cell(row, key, latex) for key in keys) for row in self.rows)
+        totals = tuple(cells.total(name, entry, latex, formulas) for name, entry in self.numbers.items())
+        return Table(self.title, columns, rows, totals, self._notes())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas table (extra `pandas`)."""
+        import pandas
+
+        return pandas.DataFrame([_row_dict(row, formulas=True) for row in self.rows])
+
+    def __str__(self) -> str:
+        from blockcalc.render import text
+
+        return text.write(self.to_table())
+
+    def _repr_html_(self) -> str:
+        from blockcalc.render import html
+
+        return html.write(self.to_table())
+
+    def _repr_latex_(self) -> str:
+        from blockcalc.render import latex
+
+        return latex.write(self.to_table(latex=True))
+
+    def _notes(self) -> tuple[str, ...]:
+        sizes = "; ".join(cells.size_text(size) for size in self.sizes if not size.compound)
+        said = [f"{name}: {text}" for name, text in self.conventions.items()]
+        return tuple(([f"sizes: {sizes}"] if sizes else []) + said + list(self.notes))
+
+
+def _row_dict(row: Row, formulas: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {"path": row.path}
+    if row.number is not None:
+        made.update(cells.json_number("value", row.number.value))
+        if formulas:
+            made["formula"] = None if row.formula is None else cells.formula(row.formula)
+    for name, value in row.fields.items():
+        if isinstance(value, Number):
+            made.update(cells.json_number(name, value.value))
+        else:
+            made[name] = cells.json_value(value)
+    return made
+
+
+def _formula_dict(numbers: Mapping[str, Number]) -> dict[str, str]:
+    return {name: cells.formula(n.formula) for name, n in numbers.items() if n.formula is not None}
