@@ -1,15 +1,15 @@
 """blockcalc: exact parameters, shapes and FLOPs of decoder language models, from the configuration alone.
 
-    >>> import blockcalc
-    >>> blockcalc.load("gpt2-small").params().totals.stored
-    124439808
+>>> import blockcalc
+>>> blockcalc.load("gpt2-small").params().totals.stored
+124439808
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from blockcalc.version import VERSION as __version__
+from blockcalc.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
     from blockcalc import reference

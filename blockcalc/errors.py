@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -69,6 +68,8 @@ def shown(value: object) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`did you mean gpt2-medium?`, or "" when nothing known is near."""
+    import difflib
+
     names = {candidate.lower(): candidate for candidate in known}
     near = difflib.get_close_matches(name.lower()[:80], names, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(names[match] for match in near)}?" if near else ""

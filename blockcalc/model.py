@@ -102,7 +102,8 @@ class Model:
         `attention` is `full` (the default), `causal` or `half`; `convention` a name of
         `engine.conventions.CONVENTIONS`, or `all` for a row each; `D` training tokens.
         """
-        from blockcalc.engine.conventions import CONVENTIONS, convention as find
+        from blockcalc.engine.conventions import CONVENTIONS
+        from blockcalc.engine.conventions import convention as find
         from blockcalc.views.flops import conventions_report, flops
 
         if convention == "all":
@@ -143,9 +144,7 @@ class Model:
         """The derivation against the numpy reference, stage by stage."""
         from blockcalc.views.verify import verify
 
-        for letter, value in (("B", B), ("T", T)):
-            if value is not None:
-                check_run(self.derivation, Run(B or 1, T or 1))
+        check_run(self.derivation, Run(1 if B is None else B, 1 if T is None else T))
         return self._said(verify(self.architecture, self.published, B, T))
 
     def _run(self, B: int, T: int | None, S: int | None, attention: AttentionMode) -> Run:
@@ -166,7 +165,12 @@ class Model:
     def _said(self, report: Report, run: Run | None = None) -> Report:
         """The report with the model's warnings and the run's."""
         warned = check_run(self.derivation, run) if run is not None else []
-        return replace(report, warnings=(*self.warnings, *warned, *report.warnings))
+        free = {"free": f"numbers are polynomials in {', '.join(sorted(self.free))}"} if self.free else {}
+        return replace(
+            report,
+            conventions={**report.conventions, **free},
+            warnings=(*self.warnings, *warned, *report.warnings),
+        )
 
     def __str__(self) -> str:
         return str(self.params())
@@ -186,7 +190,9 @@ def _mode(asked: str | None, fixed: AttentionMode | None, convention: str) -> At
         raise UsageError(f"--attention {asked[:40]!r}: {hint}")
     if asked is not None and fixed is not None and asked != fixed:
         raise UsageError(f"the convention {convention} counts attention as {fixed}; leave --attention {asked} out")
-    return fixed or next((mode for mode in modes if mode == asked), "full")
+    if fixed is not None:
+        return fixed
+    return next((mode for mode in modes if mode == asked), modes[0])
 
 
 def bare_block(
@@ -209,7 +215,9 @@ def bare_block(
         feedforward=Mlp(width=f or Times(), gated=gated),
         norm=Norm(),
     )
-    return Model(Architecture(name="block", width=d, layers=1, blocks={"block": block}), origin="given")
+    given = {"d": d, "h": h, "h_kv": h_kv, "d_h": d_h, "f": f}
+    origins = {letter: "given" for letter, value in given.items() if value is not None}
+    return Model(Architecture(name="block", width=d, layers=1, blocks={"block": block}), origins=origins)
 
 
 def verify_all() -> Report:

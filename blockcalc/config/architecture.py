@@ -320,7 +320,8 @@ def _check_feedforward(part: Mlp | Moe) -> None:
         hint = did_you_mean(part.activation, ACTIVATIONS) or one_of(ACTIVATIONS)
         raise ConfigError("no such activation", key="activation", value=part.activation, fix=hint)
     if part.storage == "fused" and not part.gated:
-        raise ConfigError('gate and up are fused only when there is a gate; "separate" would do', key="storage", value="fused")
+        problem = "gate and up are fused only where there is a gate"
+        raise ConfigError(problem, key="storage", value="fused", fix='"separate" would do')
 
 
 def _divisors(number: int) -> list[str]:

@@ -37,7 +37,8 @@ _KINDS: dict[str, type[Any]] = {
 
 def build_architecture(data: Mapping[str, Any]) -> Architecture:
     """The architecture that checked data in the grammar's own words describes."""
-    return _part(Architecture, data)
+    architecture: Architecture = _part(Architecture, data)
+    return architecture
 
 
 def _part(kind: type[Any], data: Mapping[str, Any]) -> Any:

@@ -58,8 +58,7 @@ def _value(text: str, key: str) -> int:
     if len(text) > _LONGEST_TEXT:
         raise _refusal(text, key, "is too long; a size is a whole number from 1 to 10^36")
     if power := _POWER.fullmatch(text):
-        base, exponent = int(power[1]), int(power[2])
-        return int(base ** min(exponent, _TOP_POWER))
+        return int(int(power[1]) ** min(int(power[2]), _TOP_POWER))
     number = _NUMBER.fullmatch(text)
     if number is None:
         raise _refusal(text, key, _why(text))
@@ -70,8 +69,8 @@ def _scaled(text: str, key: str, whole: str, part: str, exponent: str, suffix: s
     """whole.part · 10^exponent · suffix, where it is whole."""
     decimals = part.replace("_", "").rstrip("0")
     mantissa = int(whole.replace("_", "") + decimals)
-    scale = 10 ** min(int(exponent or 0), _TOP_POWER) * SUFFIXES[suffix]
-    value, rest = divmod(mantissa * scale, 10 ** len(decimals))
+    scale: int = 10 ** min(int(exponent or 0), _TOP_POWER) * SUFFIXES[suffix]
+    value, rest = divmod(mantissa * scale, int(10 ** len(decimals)))
     if rest:
         raise _refusal(text, key, f"is no whole number; {EXAMPLES}")
     return value

@@ -116,7 +116,7 @@ def _float(text: str) -> object:
 
 
 def flat_data(architecture: Architecture) -> dict[str, str]:
-    """An architecture as dotted path -> value in words, as `--set` takes both: `blocks.block.attention.heads` -> "12"."""
+    """An architecture as dotted path -> value in words, as `--set` takes both: `blocks.local.attention.heads` "12"."""
     return dict(_flat(architecture_data(architecture), ()))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -161,7 +160,9 @@ def _hint(standing: Mapping[Path, Any], name: str) -> str:
 
 
 def _dotted(standing: Mapping[Path, Any], name: str, where: str) -> list[Path]:
-    steps = tuple(int(step) if step.isascii() and step.isdigit() and len(step) < 9 else step for step in name.split("."))
+    steps = tuple(
+        int(step) if step.isascii() and step.isdigit() and len(step) < 9 else step for step in name.split(".")
+    )
     found = [at for at in standing if _matches(at, steps)]
     if found:
         return found
@@ -177,13 +178,8 @@ def _dotted(standing: Mapping[Path, Any], name: str, where: str) -> list[Path]:
 
 def _field_at(architecture: Architecture, standing: Mapping[Path, Any], at: Path) -> Field:
     part = standing[at[:-1]] if len(at) > 1 else architecture
-    return _fields(type(part)).get(str(at[-1]), Field()) if is_dataclass(part) else Field()
-
-
-@cache
-def _fields(part: type[Any]) -> Mapping[str, Field]:
-    hints = get_type_hints(part, include_extras=True)
-    return {field.name: _field(list(_members(hints[field.name]))) for field in fields(part)}
+    hints = get_type_hints(type(part), include_extras=True) if is_dataclass(part) else {}
+    return _field(list(_members(hints[at[-1]]))) if at[-1] in hints else Field()
 
 
 def _members(hint: Any) -> Iterator[Any]:

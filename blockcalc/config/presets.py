@@ -12,12 +12,13 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from blockcalc.config.architecture import Architecture
-from blockcalc.config.build import build_architecture
 from blockcalc.config.files import read_text
 from blockcalc.errors import ConfigError, UnknownNameError, did_you_mean
+
+if TYPE_CHECKING:
+    from blockcalc.config.architecture import Architecture
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -88,6 +89,8 @@ def load_preset(name: str) -> Preset:
 
     The tests hold every shipped file to the schema, so this needn't. Raises UnknownNameError.
     """
+    from blockcalc.config.build import build_architecture
+
     path = resolve_name(name)
     data = _parse(read_text(path), path)
     return _preset(os.path.basename(path).removesuffix(".toml"), data, path, build_architecture)
@@ -105,7 +108,7 @@ def read_preset_file(path: str) -> Preset:
 
 
 def read_preset(data: Mapping[str, Any], name: str, where: str) -> Preset:
-    """The same as `read_preset_file` for data already parsed: a head beside "architecture", or the architecture alone."""
+    """The same for data already parsed: a head beside "architecture", or the architecture alone. Raises ConfigError."""
     from blockcalc.config.schema import read_architecture
 
     whole = data if "architecture" in data else {"architecture": data}
@@ -163,8 +166,10 @@ def _parse(text: str, where: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise ConfigError("is not a preset: nested too deeply", where=where) from None
-    except ValueError as error:  # tomllib's own error names line and column; int() refuses 5,000 digits
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"is not TOML: {error}", where=where) from None
+    except ValueError:  # from int(), at 4,300 digits
+        raise ConfigError("holds a number of more digits than make sense", where=where) from None
 
 
 def _head_text(path: str) -> str:

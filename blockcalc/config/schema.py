@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -15,6 +16,7 @@ from blockcalc.config import widths
 from blockcalc.errors import ConfigError, did_you_mean, one_of
 
 _PARTS = [value for module in (grammar, widths) for value in vars(module).values() if is_dataclass(value)]
+_TAGS = {"mlp", "moe", "rotary", "alibi", "times", "rounded_up", "rounded_nearest", "int"}
 _MESSAGES = {
     "int_type": "is a whole number",
     "int_from_float": "is a whole number",
@@ -33,7 +35,7 @@ _MESSAGES = {
 @cache
 def _adapter() -> TypeAdapter[grammar.Architecture]:
     for part in _PARTS:
-        part.__pydantic_config__ = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)  # type: ignore[attr-defined]
+        setattr(part, "__pydantic_config__", ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))  # noqa: B010
     return TypeAdapter(grammar.Architecture)
 
 
@@ -52,10 +54,11 @@ def read_architecture(data: Mapping[str, Any], where: str = "") -> grammar.Archi
 
 
 def _first(error: ValidationError) -> ConfigError:
-    """pydantic's first complaint in blockcalc's words."""
-    first = error.errors(include_url=False)[0]
-    tags = {"mlp", "moe", "rotary", "alibi", "times", "rounded_up", "rounded_nearest", "int"}
-    path = [str(step) for step in first["loc"] if not (isinstance(step, str) and step in tags)]
+    """Pydantic's first complaint in blockcalc's words."""
+    errors = error.errors(include_url=False)
+    # Where a number or a table may stand, a table is judged as one.
+    first = next((one for one in errors if one["type"] != "int_type" or not isinstance(one["input"], dict)), errors[0])
+    path = _path(first["loc"])
     context, kind = first.get("ctx", {}), first["type"]
     if isinstance(context.get("error"), ConfigError):
         inner: ConfigError = context["error"]
@@ -73,6 +76,12 @@ def _first(error: ValidationError) -> ConfigError:
     if kind == "literal_error":
         return ConfigError(f"is {context['expected']}", key=key, value=value)
     return ConfigError(_MESSAGES.get(kind, first["msg"]), key=key, value=value)
+
+
+def _path(location: tuple[int | str, ...]) -> list[str]:
+    """The keys that lead somewhere, without the steps by which pydantic names the member of a union."""
+    steps = [str(step) for step in location if not str(step).startswith("tagged-union")]
+    return [step for before, step in pairwise(("", *steps)) if step not in _TAGS or before in {*_TAGS, "blocks"}]
 
 
 @cache

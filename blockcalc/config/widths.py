@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 def whole_part(factor: float, size: int) -> int:
     """⌊factor · size⌋ with the factor taken as the decimal that it prints as (1.3 is 13/10)."""
-    if factor == 1:
-        return size
-    from fractions import Fraction
-
-    return int(Fraction(repr(factor)) * size)
+    # Read from its digits: fractions would take longer to import than the rest of a count takes to run.
+    digits, _, exponent = repr(float(factor)).partition("e")
+    whole, _, part = digits.partition(".")
+    places = len(part) - int(exponent or 0)
+    product = int(whole + part) * size
+    scale = int(10 ** abs(places))
+    return product // scale if places > 0 else product * scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from blockcalc.engine.contraction import Product
 from blockcalc.engine.evaluate import evaluate
 from blockcalc.engine.quantity import Quantity
 from blockcalc.engine.sizes import Size
-from blockcalc.engine.symbols import symbol
+from blockcalc.engine.symbols import exact_expression, symbol
 
 
 def expressions(sizes: Mapping[str, Size], *, keep: Collection[str] = ()) -> dict[str, sympy.Expr]:
@@ -29,7 +29,8 @@ def expressions(sizes: Mapping[str, Size], *, keep: Collection[str] = ()) -> dic
                 letters = {factor for product in definition.terms for factor in product.letters}
                 total = evaluate(definition.terms, {factor: expression(factor) for factor in letters})
                 divisor = definition.divisor
-                found[letter] = (sympy.Integer(0) + total) / (expression(divisor) if isinstance(divisor, str) else divisor)
+                below = expression(divisor) if isinstance(divisor, str) else exact_expression(divisor)
+                found[letter] = exact_expression(total) / below
         return found[letter]
 
     for letter in sizes:
@@ -39,7 +40,7 @@ def expressions(sizes: Mapping[str, Size], *, keep: Collection[str] = ()) -> dic
 
 def closed_form(quantity: Quantity, letters: Mapping[str, sympy.Expr]) -> sympy.Expr:
     """The quantity as a formula: a sum with each group's count in front of its expanded cost."""
-    divisor = quantity.over * evaluate((Product(1, quantity.per),), letters)
+    divisor = exact_expression(quantity.over * evaluate((Product(1, quantity.per),), letters))
     collected: dict[str, sympy.Expr] = {}
     for count, cost in quantity.parts:
         inner = sympy.expand(evaluate(cost, letters) / divisor)
@@ -47,6 +48,7 @@ def closed_form(quantity: Quantity, letters: Mapping[str, sympy.Expr]) -> sympy.
     return sympy.Add(*((letters[count] if count else 1) * inner for count, inner in collected.items()))
 
 
-def bound(formula: sympy.Expr, values: Mapping[str, sympy.Expr | int]) -> sympy.Expr:
-    """The formula with letters replaced by values, expanded. By xreplace, which compares symbols and nothing else."""
-    return sympy.expand(formula.xreplace({symbol(letter): sympy.Integer(0) + value for letter, value in values.items()}))
+def bound(formula: sympy.Expr, values: Mapping[str, object]) -> sympy.Expr:
+    """The formula with letters replaced by values, expanded; by xreplace, which compares symbols and nothing else."""
+    exact = {symbol(letter): exact_expression(value) for letter, value in values.items()}
+    return sympy.expand(formula.xreplace(exact))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -62,11 +62,18 @@ class Context:
         if not self.free:
             return quantity.value(self.values)
         from blockcalc.engine.algebra import bound
+        from blockcalc.engine.symbols import plain
 
         formula = self.formula(quantity)
         names = {str(letter) for letter in formula.free_symbols}
         self._check_followers(names)
-        return bound(formula, {name: self.values[name] for name in names - self.free})
+        return plain(bound(formula, {name: self.values[name] for name in names - self.free}))
+
+    def shown(self) -> tuple[Size, ...]:
+        """The sizes to list under an answer: not the free ones, and no value for what follows from those."""
+        listed = [size for size in self.sizes.values() if not size.compound and size.letter not in self.free]
+        moved = {size.letter for size in listed if self.free & self._ancestors(size.letter)}
+        return tuple(replace(size, value=None) if size.letter in moved else size for size in listed)
 
     def _check_followers(self, names: set[str]) -> None:
         for name in sorted(names - self.free):

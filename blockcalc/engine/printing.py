@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import sympy
 
 from blockcalc.engine.evaluate import Exact
+from blockcalc.engine.symbols import exact_expression
 from blockcalc.notation import reading_order
 
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -48,18 +49,18 @@ class _Style:
 
 def formula_text(expression: sympy.Expr) -> str:
     """A formula as text, in reading order."""
-    return _sum(sympy.Integer(0) + expression, _Style(latex=False))
+    return _sum(exact_expression(expression), _Style(latex=False))
 
 
 def formula_latex(expression: sympy.Expr) -> str:
     """A formula as LaTeX, in reading order."""
-    return _sum(sympy.Integer(0) + expression, _Style(latex=True))
+    return _sum(exact_expression(expression), _Style(latex=True))
 
 
 def substituted(expression: sympy.Expr, values: Mapping[str, Exact]) -> str:
     """A formula with each letter written as its value: `12·768² + 13·768`."""
     shown = {name: f"{v:,}" if isinstance(v, int) else f"({v})" for name, v in values.items()}
-    return _sum(sympy.Integer(0) + expression, _Style(latex=False, values=shown))
+    return _sum(exact_expression(expression), _Style(latex=False, values=shown))
 
 
 def _sum(expression: sympy.Expr, style: _Style) -> str:
@@ -76,10 +77,19 @@ def _sum(expression: sympy.Expr, style: _Style) -> str:
 
 
 def _term_order(term: sympy.Expr) -> tuple[object, ...]:
-    """Highest degree first, then letters as the notation lists them."""
+    """Highest degree first, then highest power, then letters as the notation lists them."""
     powers = {base.name: exponent for base, exponent in term.as_powers_dict().items() if base.is_Symbol}
     names = sorted(powers, key=reading_order)
-    return -sum(powers.values()), [(*reading_order(name), -powers[name]) for name in names]
+    highest = max(powers.values(), default=0)
+    return -_degree(term), -highest, [(*reading_order(name), -powers[name]) for name in names]
+
+
+def _degree(term: sympy.Expr) -> sympy.Expr:
+    """The degree of a product in all letters together; a sum counts as its highest term."""
+    if term.is_Add:
+        return max(_degree(inner) for inner in term.args)
+    powers = term.as_powers_dict().items()
+    return sum(exponent * (1 if base.is_Symbol else _degree(base)) for base, exponent in powers if not base.is_number)
 
 
 def _product(term: sympy.Expr, style: _Style) -> str:
@@ -88,7 +98,7 @@ def _product(term: sympy.Expr, style: _Style) -> str:
     top, bottom = sympy.fraction(term)
     if bottom == 1:
         return _factors(top, style)
-    simple = not bottom.is_Mul and not bottom.is_Add
+    simple = not bottom.is_Mul  # a sum brings its own brackets
     return style.fraction(_factors(top, style), _factors(bottom, style), simple=simple)
 
 

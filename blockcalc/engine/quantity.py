@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+
 from blockcalc.engine.contraction import Cost, Product
 from blockcalc.engine.evaluate import Exact, evaluate
 from blockcalc.engine.stage import Group, Stage
@@ -68,7 +69,7 @@ def summed(groups: Iterable[Group], cost: Callable[[Stage], Cost]) -> Quantity:
 
 
 def exact_quotient(number: Exact, divisor: Exact) -> Exact:
-    """number / divisor without rounding: an int where it is whole, else a Fraction.
+    """Number / divisor without rounding: an int where it is whole, else a Fraction.
 
     Raises ZeroDivisionError.
     """

@@ -64,7 +64,8 @@ def check_run(derivation: Derivation, run: Run) -> list[str]:
         problem = f"{derivation.architecture.name} has a table of {table:,} learned positions"
         raise ConfigError(problem, key=letter, value=length, fix=f"at most {letter} = {table}")
     if table is None and context is not None and length > context:
-        return [f"{letter} = {length:,} is beyond the context of {context:,} that {derivation.architecture.name} states"]
+        name = derivation.architecture.name
+        return [f"{letter} = {length:,} is beyond the context of {context:,} that {name} states"]
     return []
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from blockcalc.config.architecture import Architecture, Block, Mlp, Rotary
-from blockcalc.config.widths import feedforward_width, head_width, vocabulary_rows
+from blockcalc.config.widths import Times, feedforward_width, head_width, vocabulary_rows
 from blockcalc.engine.contraction import Cost, Product
 from blockcalc.engine.evaluate import Exact, evaluate
 
@@ -27,10 +28,13 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """One letter's value. `compound` sizes are widths that formulas always spell out: (h + 2·h_kv)·d_h."""
+    """One letter's value. `compound` sizes are widths that formulas always spell out: (h + 2·h_kv)·d_h.
+
+    A listing leaves `value` None where it follows from a letter that is free.
+    """
 
     letter: str
-    value: Exact
+    value: Any
     definition: Definition | None = None
     origin: str = ""
     compound: bool = False
@@ -61,7 +65,7 @@ def own_letters(blocks: Mapping[str, list[Size]]) -> dict[str, frozenset[str]]:
     if "W" in differ or len(windows) > 1:
         differ |= {"A", "W"} if "W" in differ else {"A"}
     own = _with_what_follows(differ, [size for sizes in blocks.values() for size in sizes])
-    return {name: own for name in blocks}
+    return dict.fromkeys(blocks, own)
 
 
 def _with_what_follows(letters: set[str], sizes: list[Size]) -> frozenset[str]:
@@ -148,8 +152,9 @@ def _feedforward_sizes(block: Block, d: int) -> list[Size]:
     definition = None
     if not isinstance(part.width, int):
         rule = part.width
-        exact = rule.rule == "times"
-        definition = defined(Product(rule.times, ("d",))) if exact else Definition(rule.definition(), follows=("d",))
+        definition = Definition(rule.definition(), follows=("d",))
+        if isinstance(rule, Times):
+            definition = defined(Product(rule.times, ("d",)))
     sizes = [Size(letter, feedforward_width(d, part), definition)]
     if isinstance(part, Mlp):
         return sizes
@@ -175,6 +180,7 @@ def _compounds(values: Mapping[str, Exact]) -> Iterator[Size]:
 
 
 def defined(*terms: Product, divisor: str | int = 1) -> Definition:
+    """A definition that formulas spell out: a sum of products over a divisor."""
     return Definition(definition_text(terms, divisor), terms, divisor)
 
 

@@ -69,7 +69,7 @@ class Keys:
         return self._whole(key or names[0], value, lowest=lowest)
 
     def flag(self, name: str, default: bool) -> bool:
-        """true or false."""
+        """True or false."""
         _, value = self._find((name,), default)
         if not isinstance(value, bool):
             raise self.refused(name, "is true or false", value)

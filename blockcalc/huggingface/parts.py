@@ -40,7 +40,7 @@ def head_width(keys: Keys, width: int, heads: int, default: int | None = None) -
 
 
 def rotary(keys: Keys, context: int, theta: float = 10_000.0) -> Rotary:
-    """Rotary positions over the whole head: `rope_theta` with `rope_scaling` (transformers 4) or `rope_parameters` (5)."""
+    """Rotary positions of the whole head: `rope_theta` and `rope_scaling`, or `rope_parameters` (transformers 5)."""
     outer = keys.number("rope_theta", default=theta, above_zero=True)
     parameters, scaling = keys.table("rope_parameters"), keys.table("rope_scaling")
     table = scaling if scaling and scaling.data else parameters
@@ -89,6 +89,10 @@ def qwen_layers(keys: Keys, block: Block, layers: int) -> tuple[dict[str, Block]
     else:
         pattern = pattern_of(_kinds(keys, types, layers))
     if window is None:
+        if types is not None and "sliding_attention" in types:
+            keys.warn(
+                "layer_types names sliding_attention, and no window is in use: all layers are counted without one"
+            )
         return {"block": block}, None
     names = pattern.names()
     return ({"block": kinds[names[0]]}, None) if len(names) == 1 else (kinds, pattern)

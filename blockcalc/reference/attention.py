@@ -29,7 +29,7 @@ class KeysValues:
 def attend(
     x: Array, config: Attention, weights: Weights, trace: Trace, past: KeysValues | None = None
 ) -> tuple[Array, KeysValues]:
-    """x [B, T, d] -> attention's output [B, T, d], and the keys and values of all S positions so far."""
+    """Attention's output [B, T, d] for the stream x [B, T, d], and the keys and values of all S positions so far."""
     batch, length, width = x.shape
     q, k, v = _heads(x, config, head_width(width, config), weights, trace)
 
@@ -49,16 +49,16 @@ def attend(
         keys = trace.note("attention.keys_repeated", np.repeat(keys, times, axis=1))
         values = trace.note("attention.values_repeated", np.repeat(values, times, axis=1))
 
-    shares = _shares(q, keys, config, queries_at, keys_at, trace)
+    shares = _shares(q, keys, config, trace, at=(queries_at, keys_at))
     mixed = trace.note("attention.weighted_sum", trace.matmul("attention.weighted_sum", shares, values))
     merged = trace.note("attention.merged", mixed.transpose(0, 2, 1, 3).reshape(batch, length, -1))
     return linear(merged, weights, "attention.out", trace), stored
 
 
-def _shares(q: Array, keys: Array, config: Attention, queries_at: Array, keys_at: Array, trace: Trace) -> Array:
+def _shares(q: Array, keys: Array, config: Attention, trace: Trace, *, at: tuple[Array, Array]) -> Array:
     """How much each query takes from each key, every row summing to one.
 
-    q [B, h, T, d_h], keys [B, h, S, d_h] -> [B, h, T, S].
+    q [B, h, T, d_h], keys [B, h, S, d_h] -> [B, h, T, S]. `at` gives the positions of the T queries and S keys.
     """
     scale = 1.0 / math.sqrt(q.shape[-1]) if config.scale is None else config.scale
     scores = trace.matmul("attention.scores", q, keys.transpose(0, 1, 3, 2)) * scale
@@ -66,15 +66,15 @@ def _shares(q: Array, keys: Array, config: Attention, queries_at: Array, keys_at
     if config.softcap is not None:
         scores = trace.note("attention.softcapped", softcap(scores, config.softcap))
     if isinstance(config.positions, Alibi):
-        bias = alibi(config.heads, queries_at, keys_at).astype(scores.dtype)
+        bias = alibi(config.heads, *at).astype(scores.dtype)
         scores = trace.note("attention.alibi", scores + bias)
-    seen = visible(queries_at, keys_at, config.window)
+    seen = visible(*at, config.window)
     scores = trace.note("attention.masked", np.where(seen, scores, -np.inf))
     return trace.note("attention.softmax", softmax(scores))
 
 
 def _heads(x: Array, config: Attention, width: int, weights: Weights, trace: Trace) -> tuple[Array, Array, Array]:
-    """x [B, T, d] -> queries [B, h, T, d_h], keys and values [B, g, T, d_h], normalised when there is a qk_norm."""
+    """Queries [B, h, T, d_h], keys and values [B, g, T, d_h] of x [B, T, d], normalised when there is a qk_norm."""
     h, g, norm = config.heads, config.kv_head_count, config.qk_norm
     q, k, v = _projections(x, config, width, weights, trace)
     if norm is not None and config.qk_norm_over == "width":
@@ -90,7 +90,7 @@ def _heads(x: Array, config: Attention, width: int, weights: Weights, trace: Tra
 
 
 def _projections(x: Array, config: Attention, width: int, weights: Weights, trace: Trace) -> tuple[Array, Array, Array]:
-    """x [B, T, d] -> queries [B, T, h·d_h], keys and values [B, T, g·d_h], from three matrices or a fused one."""
+    """Queries [B, T, h·d_h], keys and values [B, T, g·d_h] of x [B, T, d], from three matrices or a fused one."""
     if config.projections == "fused":
         # One matrix: first the rows of all queries, then of all keys, then of all values.
         fused = linear(x, weights, "attention.qkv", trace)

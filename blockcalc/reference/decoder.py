@@ -15,7 +15,7 @@ import numpy as np
 
 from blockcalc.config.architecture import Architecture, Block
 from blockcalc.config.widths import vocabulary_rows
-from blockcalc.errors import UsageError
+from blockcalc.errors import ConfigError, UsageError
 from blockcalc.reference.attention import KeysValues, attend
 from blockcalc.reference.feedforward import feed_forward
 from blockcalc.reference.layers import Weights, linear, normalise, softcap
@@ -73,8 +73,8 @@ def forward(
     is the result's. `attention=False` leaves attention's contribution out of every block. `cache` is
     the `.cache` of a pass over the positions before these.
 
-    Raises ConfigError for a tensor that is missing or has another shape, and for rotary scaling that
-    isn't written here; UsageError for input that the model can't take.
+    Raises ConfigError for a tensor that is missing or has another shape, for rotary scaling that isn't
+    written here, and for more positions than a learned table has; UsageError for input that the model can't take.
     """
     architecture = model if isinstance(model, Architecture) else model.architecture
     check_scaling(architecture)
@@ -87,7 +87,7 @@ def forward(
         before = past.layers[layer] if past.layers else None
         # A bare stack's input takes the weights' float type; behind an embedding it has it already.
         x = x.astype(np.result_type(*own.values()), copy=False)
-        x, seen = run_block(x, architecture.blocks[name], own, trace.inside(name), before, attention)
+        x, seen = run_block(x, architecture.blocks[name], own, trace.inside(name), before, attention=attention)
         kept += [seen] if seen else []
     hidden, logits = unembed(x, architecture, ends, trace)
     done = Cache(past.length + x.shape[1], tuple(kept))
@@ -110,26 +110,26 @@ def embed(tokens: Array, architecture: Architecture, weights: Weights, trace: Tr
 
 
 def run_block(
-    x: Array, block: Block, weights: Weights, trace: Trace, past: KeysValues | None = None, attention: bool = True
+    x: Array, block: Block, weights: Weights, trace: Trace, past: KeysValues | None = None, *, attention: bool = True
 ) -> tuple[Array, KeysValues | None]:
     """One residual block: the stream x [B, T, d] -> [B, T, d], and what attention keeps of it."""
     if block.parallel != "no":
-        return _side_by_side(x, block, weights, trace, past, attention)
+        return _side_by_side(x, block, weights, trace, past, attention=attention)
     seen = None
     if attention:
-        y = _before(x, block, weights, trace, "attention")
+        y = _before(x, block, weights, trace, part="attention")
         y, seen = attend(y, block.attention, weights, trace, past)
-        x = _join(x, y, block, weights, trace, "attention")
-    y = feed_forward(_before(x, block, weights, trace, "feedforward"), block.feedforward, weights, trace)
-    return _join(x, y, block, weights, trace, "feedforward"), seen
+        x = _join(x, y, block, weights, trace, part="attention")
+    y = feed_forward(_before(x, block, weights, trace, part="feedforward"), block.feedforward, weights, trace)
+    return _join(x, y, block, weights, trace, part="feedforward"), seen
 
 
-def _before(x: Array, block: Block, weights: Weights, trace: Trace, part: str) -> Array:
+def _before(x: Array, block: Block, weights: Weights, trace: Trace, *, part: str) -> Array:
     """What a part reads: the norm of x, or x itself when the norm comes last."""
     return x if block.placement == "post" else normalise(x, block.norm, weights, f"{part}.norm", trace)
 
 
-def _join(x: Array, y: Array, block: Block, weights: Weights, trace: Trace, part: str) -> Array:
+def _join(x: Array, y: Array, block: Block, weights: Weights, trace: Trace, *, part: str) -> Array:
     """Add a part's output y to the stream x it came from, with the norms that come after the part."""
     if block.placement == "both":
         y = normalise(y, block.norm, weights, f"{part}.post_norm", trace)
@@ -138,19 +138,17 @@ def _join(x: Array, y: Array, block: Block, weights: Weights, trace: Trace, part
 
 
 def _side_by_side(
-    x: Array, block: Block, weights: Weights, trace: Trace, past: KeysValues | None, attention: bool
+    x: Array, block: Block, weights: Weights, trace: Trace, past: KeysValues | None, *, attention: bool
 ) -> tuple[Array, KeysValues | None]:
     """Both parts read the same x and are added to it at once: through one norm (GPT-J) or two (GPT-NeoX)."""
-    if block.parallel == "one_norm":
-        for_attention = for_feedforward = normalise(x, block.norm, weights, "norm", trace)
-    else:
-        for_attention = normalise(x, block.norm, weights, "attention.norm", trace) if attention else x
-        for_feedforward = normalise(x, block.norm, weights, "feedforward.norm", trace)
+    shared = normalise(x, block.norm, weights, "norm", trace) if block.parallel == "one_norm" else None
     y, seen = x, None
     if attention:
-        attended, seen = attend(for_attention, block.attention, weights, trace, past)
+        read = _before(x, block, weights, trace, part="attention") if shared is None else shared
+        attended, seen = attend(read, block.attention, weights, trace, past)
         y = y + attended
-    y = y + feed_forward(for_feedforward, block.feedforward, weights, trace)
+    read = _before(x, block, weights, trace, part="feedforward") if shared is None else shared
+    y = y + feed_forward(read, block.feedforward, weights, trace)
     return trace.note("residual", y), seen
 
 
@@ -196,7 +194,7 @@ def _check_input(given: Array, architecture: Architecture, past: Cache) -> Array
 
 
 def check_length(architecture: Architecture, length: int) -> None:
-    """Refuse more positions than a learned table has rows. Raises UsageError."""
+    """Refuse more positions than a learned table has rows. Raises ConfigError."""
     rows = architecture.learned_positions
     if rows is not None and length > rows:
-        raise UsageError(f"{length} positions are more than the {rows} of the learned table")
+        raise ConfigError(f"the table of learned positions has {rows} rows", key="positions", value=length)

@@ -6,6 +6,8 @@ E experts, of which a token visits k.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from blockcalc.config.architecture import Mlp, Moe
@@ -13,30 +15,38 @@ from blockcalc.reference.activations import activate
 from blockcalc.reference.layers import Weights, linear, softmax
 from blockcalc.reference.trace import Array, Trace
 
+Multiply = Callable[[Array, str], Array]
+"""Multiply an array by the matrix of that name."""
+
 
 def feed_forward(x: Array, config: Mlp | Moe, weights: Weights, trace: Trace) -> Array:
-    """x [B, T, d] -> [B, T, d], each position by itself."""
+    """The part's output [B, T, d] for x [B, T, d], each position by itself."""
     if isinstance(config, Mlp):
-        return dense(x, config, weights, trace, "feedforward")
+        return _dense(x, config, weights, trace, "feedforward")
     return mixture(x, config, weights, trace)
 
 
-def dense(x: Array, config: Mlp | Moe, weights: Weights, trace: Trace, name: str) -> Array:
-    """x [B, T, d] -> up -> activation -> [B, T, d]; with a gate, the activation of the gate times up."""
-    up = gate = None
+def _dense(x: Array, config: Mlp | Moe, weights: Weights, trace: Trace, name: str) -> Array:
+    """Every token through the same matrices: x [B, T, d] -> [B, T, d]."""
+    return _through(x, config, trace, name, lambda y, matrix: linear(y, weights, matrix, trace))
+
+
+def _through(x: Array, config: Mlp | Moe, trace: Trace, name: str, multiply: Multiply) -> Array:
+    """Widen x [..., d], activate, and narrow to [..., d]; with a gate, the activated gate multiplies up."""
+    gate = None
     if config.storage == "fused":
         # One matrix: first the gate's rows, then up's.
-        gate, up = np.split(linear(x, weights, f"{name}.gate_up", trace), 2, axis=-1)
+        gate, up = np.split(multiply(x, f"{name}.gate_up"), 2, axis=-1)
     else:
         if config.gated:
-            gate = linear(x, weights, f"{name}.gate", trace)
-        up = linear(x, weights, f"{name}.up", trace)
+            gate = multiply(x, f"{name}.gate")
+        up = multiply(x, f"{name}.up")
     hidden = activate(up, config.activation) if gate is None else activate(gate, config.activation) * up
-    return linear(trace.note(f"{name}.hidden", hidden), weights, f"{name}.out", trace)
+    return multiply(trace.note(f"{name}.hidden", hidden), f"{name}.out")
 
 
 def mixture(x: Array, config: Moe, weights: Weights, trace: Trace) -> Array:
-    """x [B, T, d] -> the outputs of the k likeliest experts, weighted by how likely each is: [B, T, d].
+    """Sum the k likeliest experts' outputs for x [B, T, d], weighted by how likely each is: [B, T, d].
 
     Shared experts, when there are any, are one dense part that every token visits; its output is added.
     """
@@ -44,13 +54,13 @@ def mixture(x: Array, config: Moe, weights: Weights, trace: Trace) -> Array:
     outputs = _experts(x, chosen, config, weights, trace)  # [B, T, k, d]
     y = trace.note("feedforward.combined", (shares[..., None] * outputs).sum(axis=2))
     if config.shared_width is not None:
-        shared = dense(x, config, weights, trace, "feedforward.shared")
+        shared = _dense(x, config, weights, trace, "feedforward.shared")
         y = trace.note("feedforward.sum", y + shared)
     return y
 
 
 def _route(x: Array, config: Moe, weights: Weights, trace: Trace) -> tuple[Array, Array]:
-    """x [B, T, d] -> the k chosen experts and their shares, both [B, T, k].
+    """Choose k experts for each token of x [B, T, d]: which, and their shares, both [B, T, k].
 
     The softmax is over all E experts, as in transformers' Mixtral; `normalised` rescales the k.
     """
@@ -66,16 +76,9 @@ def _route(x: Array, config: Moe, weights: Weights, trace: Trace) -> tuple[Array
 def _experts(x: Array, chosen: Array, config: Moe, weights: Weights, trace: Trace) -> Array:
     """Each token through each of its k experts: x [B, T, d], chosen [B, T, k] -> [B, T, k, d]."""
     copies = np.broadcast_to(x[:, :, None, :], (*chosen.shape, x.shape[-1]))  # [B, T, k, d]
-    gate = None
-    if config.storage == "fused":
-        gate, up = np.split(_each(copies, chosen, weights, "feedforward.experts.gate_up", trace), 2, axis=-1)
-    else:
-        if config.gated:
-            gate = _each(copies, chosen, weights, "feedforward.experts.gate", trace)
-        up = _each(copies, chosen, weights, "feedforward.experts.up", trace)
-    hidden = activate(up, config.activation) if gate is None else activate(gate, config.activation) * up
-    trace.note("feedforward.experts.hidden", hidden)
-    return _each(hidden, chosen, weights, "feedforward.experts.out", trace)
+    return _through(
+        copies, config, trace, "feedforward.experts", lambda y, matrix: _each(y, chosen, weights, matrix, trace)
+    )
 
 
 def _each(x: Array, chosen: Array, weights: Weights, name: str, trace: Trace) -> Array:

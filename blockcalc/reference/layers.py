@@ -14,7 +14,7 @@ Weights = Mapping[str, Array]
 
 
 def linear(x: Array, weights: Weights, name: str, trace: Trace, stage: str = "") -> Array:
-    """x [..., in] -> x·Wᵀ + b [..., out], with NAME.weight [out, in] and, when there is one, NAME.bias [out]."""
+    """Give x·Wᵀ + b [..., out] for x [..., in]: W is NAME.weight [out, in]; b, when there is one, NAME.bias [out]."""
     stage = stage or name
     y = trace.matmul(stage, x, weights[f"{name}.weight"].T)
     if f"{name}.bias" in weights:

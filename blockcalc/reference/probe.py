@@ -69,7 +69,7 @@ class Probe:
 def probe(architecture: Architecture, B: int, T: int, S: int | None = None) -> Probe:
     """Run every part on B sequences of T positions that attend to S (S - T of them cached; T when not given).
 
-    Raises UsageError when T or S can't be.
+    Raises UsageError when B, T or S can't be, ConfigError beyond a table of learned positions.
     """
     attended = T if S is None else S
     if min(B, T) < 1 or attended < T:

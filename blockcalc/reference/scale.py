@@ -63,7 +63,7 @@ def _divided(architecture: Architecture, by: int) -> Architecture | None:
 
 
 def _model_width(architecture: Architecture, by: int) -> int | None:
-    """d / by, or the next width above it that splits into the heads of every block that divides d by heads."""
+    """The width d / by, or the next above it that splits into whole heads in every block whose d_h is d / h."""
     attentions = [block.attention for block in architecture.blocks.values() if block.attention.head_width is None]
     step = math.lcm(*(attention.heads for attention in attentions))
     first = step * max(1, -(-(architecture.width // by) // step))

@@ -38,7 +38,7 @@ class Trace:
         return array
 
     def matmul(self, stage: str, left: Array, right: Array) -> Array:
-        """left [..., m, k] @ right [..., k, n] -> [..., m, n]. Every matrix product of the pass goes through here.
+        """Multiply left [..., m, k] by right [..., k, n]: [..., m, n]. Every matrix product of the pass is made here.
 
         Each of the product's numbers took k multiplications, k read from the array that was multiplied.
         """

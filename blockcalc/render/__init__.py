@@ -1,0 +1,1 @@
+"""Table -> text. Knows nothing of models."""

@@ -22,7 +22,7 @@ class Grid:
 
     @property
     def alignments(self) -> list[str]:
-        """"left" or "right" for each column."""
+        """The columns' alignments: "left" or "right"."""
         return [column.align for column in self.columns]
 
 
@@ -37,8 +37,12 @@ TOTALS = (
 
 
 def of_rows(table: Table) -> Grid:
-    """The rows under the table's own columns."""
-    return Grid(table.columns, table.rows)
+    """The rows under the table's own columns, without a column that has neither title nor text."""
+    kept = [
+        place for place, column in enumerate(table.columns) if column.title or any(row[place] for row in table.rows)
+    ]
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return Grid(tuple(table.columns[place] for place in kept), rows)
 
 
 def of_totals(table: Table, headed: bool = False) -> Grid:

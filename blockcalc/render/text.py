@@ -28,6 +28,7 @@ def write(table: Table, page: Page = FILE) -> str:
 
 
 def _aligned(grid: Grid, page: Page) -> str:
+    # Imported here: JSON and CSV do without it.
     from tabulate import tabulate
 
     rows = [[printable(cell) for cell in row] for row in grid.rows]
@@ -35,7 +36,7 @@ def _aligned(grid: Grid, page: Page) -> str:
     folded = [[_folded(cell, limit) for cell, limit in zip(row, limits, strict=True)] for row in rows]
     text = tabulate(
         folded,
-        headers=grid.titles,
+        headers=grid.titles if grid.headed else (),
         tablefmt="simple" if grid.headed else "plain",
         disable_numparse=True,
         colalign=grid.alignments if folded else None,

@@ -1,0 +1,1 @@
+"""Derivation -> report: one question a file."""

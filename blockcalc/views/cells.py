@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
-
-from blockcalc.engine.sizes import Size
 
 if TYPE_CHECKING:
     import sympy
 
+    from blockcalc.engine.sizes import Size
     from blockcalc.views.report import Number, Row
 
 _LEFT = {"path", "formula", "symbols", "reads", "name", "family", "source", "ok", "step", "text", "definition", "kind"}
 _LEFT |= {"aliases", "derived", "found", "tied_to", "substitution", "case", "reason", "spec"}
-_SCALES = ((10**24, "Y"), (10**21, "Z"), (10**18, "E"), (10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+_SCALES = tuple((10 ** (3 * power), letter) for power, letter in zip(range(8, 0, -1), "YZEPTGMk", strict=True))
 
 
 def alignment(key: str) -> Literal["left", "right"]:
@@ -26,7 +26,7 @@ def cell(row: Row, key: str, latex: bool) -> str:
     if key == "path":
         return row.path
     if key == "value":
-        return exact(row.value)
+        return "none" if row.number is not None and row.value is None else exact(row.value)
     if key == "short":
         return short(row.value)
     if key == "formula":
@@ -58,6 +58,8 @@ def exact(value: Any) -> str:
         return value
     if hasattr(value, "numerator") and hasattr(value, "limit_denominator"):
         return _fraction(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key.replace('_', ' ')} {exact(item)}" for key, item in value.items())
     return formula(value)
 
 
@@ -92,7 +94,7 @@ def _scaled(value: Any, scale: int, letter: str) -> str:
 
 
 def _decimal(numerator: int, denominator: int, places: int) -> str:
-    """numerator / denominator, rounded half up at the last step."""
+    """Numerator / denominator, rounded half up at the last step."""
     scaled = (2 * abs(numerator) * 10**places + denominator) // (2 * denominator)
     whole, part = divmod(scaled, 10**places)
     return f"{'-' if numerator < 0 else ''}{whole:,}.{part:0{places}d}"
@@ -111,7 +113,8 @@ def formula(expression: sympy.Expr, latex: bool = False) -> str:
 
 def size_text(size: Size) -> str:
     """`f = 4·d = 3,072`."""
-    parts = [size.letter, *([size.definition.text] if size.definition else []), exact(size.value)]
+    parts = [size.letter, *([size.definition.text] if size.definition else [])]
+    parts += [exact(size.value)] if size.value is not None else []
     return " = ".join(parts) + (f" ({size.origin})" if size.origin else "")
 
 
@@ -136,6 +139,4 @@ def json_value(value: Any) -> Any:
     """Any field for JSON."""
     if isinstance(value, (list, tuple)):
         return [json_value(item) for item in value]
-    if hasattr(value, "limit_denominator"):
-        return _nearest(value)
-    return value
+    return _nearest(value) if hasattr(value, "denominator") and not isinstance(value, int) else value

@@ -38,7 +38,7 @@ def crossover(derivation: Derivation, context: Context) -> Report:
         columns={"path": "convention", "value": "T", "short": "", "formula": "formula", "text": "what is counted"},
         rows=tuple(rows),
         numbers=numbers,
-        sizes=tuple(context.sizes.values()),
+        sizes=context.shown(),
         conventions={"crossover": "per-token work of the blocks' matrices = scores and weighted sum"},
         notes=("In decoding the same T is a cache length.",),
     )
@@ -54,15 +54,15 @@ def _rows(derivation: Derivation, context: Context, prefix: str) -> list[Row]:
     linear = tally.linear(derivation).without("B", "T")
     per_pair = tally.attention_per_pair(derivation)
     numbers: dict[str, Number] = {
-        "T": ratio(context, linear, per_pair),
-        "T_causal": ratio(context, linear.times(2), per_pair),
+        "T": ratio(context, [linear], per_pair),
+        "T_causal": ratio(context, [linear.times(2)], per_pair),
     }
     reasons: dict[str, str] = {}
     if not prefix:
         head = tally.head(derivation).without("B", "T")
-        numbers["T_with_head"] = ratio(context, linear + head, per_pair) if head.parts else Number(None)
+        numbers["T_with_head"] = ratio(context, [linear, head], per_pair) if head.parts else Number(None)
         reasons = {} if head.parts else {"T_with_head": "no vocabulary, so no head"}
-        numbers["T_over_d"] = ratio(context, linear, per_pair.times(1, "d"))
+        numbers["T_over_d"] = ratio(context, [linear], per_pair.times(1, "d"))
     if any(_window(derivation, group) for group in tally.blocks(derivation)):
         numbers["T_window"], reasons["T_window"] = window_crossover(derivation, context)
     return [Row(f"{prefix}{name}", entry, {"text": _said(name, reasons)}) for name, entry in numbers.items()]

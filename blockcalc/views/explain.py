@@ -25,7 +25,7 @@ def explain(quantity: str, views: Mapping[str, Callable[[], Report]], context: C
     steps = [row for row in report.rows if row.number is not None and row.fields.get("kind") != "elementwise"]
     rows = [_step(row.path, row.number, context, str(row.fields.get("text", ""))) for row in steps if row.number]
     listed = {row.path for row in rows}
-    rows += [_step(f"total {name}", n, context, n.note) for name, n in report.numbers.items() if name not in listed]
+    rows += [_step(name, n, context, n.note) for name, n in report.numbers.items() if name not in listed]
     return replace(
         report,
         command="explain",

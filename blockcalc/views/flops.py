@@ -38,7 +38,7 @@ def flops(derivation: Derivation, context: Context, convention: Convention, atte
         columns={"path": "stage", "kind": "kind", "value": unit, "short": "", "formula": "formula"},
         rows=tuple(rows),
         numbers=_totals(derivation, context, counted),
-        sizes=tuple(context.sizes.values()),
+        sizes=context.shown(),
         conventions={
             "convention": f"{convention.name}: {convention.definition}",
             "attention": f"{attention}: {ATTENTION[attention]}",
@@ -62,10 +62,16 @@ def conventions_report(derivation: Derivation, contexts: dict[str, Context]) -> 
         command="flops",
         model=derivation.architecture.name,
         title=f"Forward FLOPs of {derivation.architecture.name} per token, by convention",
-        columns={"path": "convention", "value": "per token", "short": "", "definition": "definition", "formula": "formula"},
+        columns={
+            "path": "convention",
+            "value": "per token",
+            "short": "",
+            "definition": "definition",
+            "formula": "formula",
+        },
         rows=tuple(rows),
         numbers=_totals(derivation, exact, CONVENTIONS["exact"].count(derivation)),
-        sizes=tuple(exact.sizes.values()),
+        sizes=exact.shown(),
         conventions={"totals": "those of exact, with the full square"},
         notes=_rule_notes(derivation, exact),
     )
@@ -73,7 +79,8 @@ def conventions_report(derivation: Derivation, contexts: dict[str, Context]) -> 
 
 def _forward(counted: Counted) -> Quantity:
     """Sum of a convention's parts; parts without stages take no part in how it is counted."""
-    first, *rest = [part for part in (getattr(counted, name) for name in _PARTS) if part.parts] or [NOTHING]
+    parts = [counted.linear, counted.attention, counted.head, counted.other]
+    first, *rest = [part for part in parts if part.parts] or [NOTHING]
     return sum(rest, first)
 
 
@@ -104,7 +111,7 @@ def _totals(derivation: Derivation, context: Context, counted: Counted) -> dict[
 def attention_share(derivation: Derivation, context: Context) -> Number:
     """Scores and weighted sum as a share of the blocks' matrix FLOPs."""
     part = tally.attention(derivation)
-    return ratio(context, part, part + tally.linear(derivation), "attention's part of the blocks' work")
+    return ratio(context, [part], part + tally.linear(derivation), "attention's part of the blocks' work")
 
 
 def _part_rows(counted: Counted, context: Context) -> Iterator[Row]:

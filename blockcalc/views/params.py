@@ -8,10 +8,10 @@ from blockcalc.engine import tally
 from blockcalc.engine.context import Context
 from blockcalc.engine.contraction import Product
 from blockcalc.engine.derive import Derivation
-from blockcalc.engine.quantity import Quantity, exact_quotient, letter, summed
+from blockcalc.engine.quantity import Quantity, letter, summed
 from blockcalc.engine.stage import Group, Stage, Weight
 from blockcalc.errors import UsageError, did_you_mean, one_of
-from blockcalc.views.report import Number, Report, Row, number
+from blockcalc.views.report import Number, Report, Row, Share, number
 
 _BY = ("component", "block", "tensor")
 _CONVENTIONS = {"parameters": "a tied matrix is counted once; buffers are not parameters"}
@@ -34,7 +34,7 @@ def params(derivation: Derivation, context: Context, by: str = "component") -> R
         columns=_columns(by, routed),
         rows=tuple(rows),
         numbers=_totals(derivation, context),
-        sizes=tuple(context.sizes.values()),
+        sizes=context.shown(),
         conventions=_CONVENTIONS,
         notes=_notes(derivation),
     )
@@ -50,9 +50,10 @@ def _columns(by: str, routed: bool) -> dict[str, str]:
 
 
 def _totals(derivation: Derivation, context: Context) -> dict[str, Number]:
-    tied = any(weight.tied_to for stage in derivation.stages() for weight in stage.weights)
+    shared = any(weight.tied_to for stage in derivation.stages() for weight in stage.weights)
+    tied = "the head is the token table, counted once" if shared else ""
     return {
-        "stored": number(context, tally.stored(derivation), "the head is the token table, counted once" if tied else ""),
+        "stored": number(context, tally.stored(derivation), tied),
         "active": number(context, tally.active(derivation), "that one token meets: k of E routed experts"),
         "non_embedding": number(context, tally.non_embedding(derivation), "without tables and an untied head"),
         "matmul": number(context, tally.matmul(derivation), "in matrices that multiply per token, head included"),
@@ -61,7 +62,8 @@ def _totals(derivation: Derivation, context: Context) -> dict[str, Number]:
 
 
 def _notes(derivation: Derivation) -> tuple[str, ...]:
-    return () if derivation.architecture.vocabulary is not None else ("a bare stack of blocks: no token table, no head",)
+    bare = derivation.architecture.vocabulary is None
+    return ("a bare stack of blocks: no token table, no head",) if bare else ()
 
 
 def _component_rows(derivation: Derivation, context: Context) -> list[Row]:
@@ -97,11 +99,8 @@ def _row(context: Context, path: str, group: Group, stages: Sequence[Stage], who
     return Row(path, value, fields)
 
 
-def _share(value: Number, context: Context, whole: Quantity) -> object:
-    if context.free:
-        return None
-    total = context.number(whole)
-    return exact_quotient(value.value, total) if total else None  # type: ignore[arg-type]
+def _share(value: Number, context: Context, whole: Quantity) -> Share | None:
+    return None if context.free else Share(value.value, whole.value(context.values))  # type: ignore[arg-type]
 
 
 def _tensor_rows(derivation: Derivation, context: Context) -> list[Row]:

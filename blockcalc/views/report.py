@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from blockcalc.engine.context import Context
-from blockcalc.engine.quantity import Quantity, exact_quotient
-from blockcalc.engine.sizes import Size
 from blockcalc.render.table import Column, Table
 from blockcalc.version import VERSION
 from blockcalc.views import cells
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     import pandas
     import sympy
+
+    from blockcalc.engine.context import Context
+    from blockcalc.engine.quantity import Quantity
+    from blockcalc.engine.sizes import Size
 
 @dataclass(frozen=True)
 class Number:
@@ -36,28 +39,55 @@ class Number:
         return None if self.make_formula is None else self.make_formula()
 
 
+@dataclass(frozen=True)
+class Share:
+    """A part of a whole, as two whole numbers: a table needs no Fraction to print it."""
+
+    numerator: int
+    denominator: int
+
+    @property
+    def exact(self) -> Fraction:
+        """The share as a Fraction."""
+        from fractions import Fraction
+
+        return Fraction(self.numerator, self.denominator)
+
+    def __float__(self) -> float:
+        return self.numerator / self.denominator
+
+
 def number(context: Context, quantity: Quantity, note: str = "") -> Number:
     """A quantity's number and formula in a context."""
     return Number(context.number(quantity), lambda: context.formula(quantity), note)
 
 
-def ratio(context: Context, top: Quantity, bottom: Quantity, note: str = "") -> Number:
-    """The quotient of two quantities: exact for whole sizes, cancelled where letters are free."""
+def ratio(context: Context, tops: Sequence[Quantity], bottom: Quantity, note: str = "") -> Number:
+    """The sum of some quantities over another: exact for whole sizes, cancelled where letters are free."""
 
     def formula() -> sympy.Expr:
-        return _cancelled(context.formula(top), context.formula(bottom))
+        return _cancelled([context.formula(top) for top in tops], context.formula(bottom))
 
-    above, below = context.number(top), context.number(bottom)
-    exact = not context.free
-    return Number(exact_quotient(above, below) if exact else _cancelled(above, below), formula, note)
+    from blockcalc.engine.quantity import exact_quotient
+
+    above, below = [context.number(top) for top in tops], context.number(bottom)
+    value = _cancelled(above, below) if context.free else exact_quotient(sum(above), below)
+    return Number(value, formula, note)
 
 
-def _cancelled(top: sympy.Expr, bottom: sympy.Expr) -> sympy.Expr:
-    """The quotient in lowest terms, as a sum where its denominator is a single product."""
+def _cancelled(tops: Sequence[sympy.Expr], bottom: sympy.Expr) -> sympy.Expr:
+    """Each quotient in lowest terms, as a sum where its denominator is a single product."""
     import sympy
 
-    quotient = sympy.cancel(sympy.together(top / bottom))
-    return quotient if sympy.fraction(quotient)[1].is_Add else sympy.expand(quotient)
+    from blockcalc.engine.context import Context
+    from blockcalc.engine.quantity import Quantity
+    from blockcalc.engine.sizes import Size
+
+    total = sympy.Integer(0)
+    for top in tops:
+        above, below = sympy.fraction(sympy.cancel(sympy.together(top / bottom)))
+        total += sympy.factor(above) / sympy.factor(below) if below.is_Add else sympy.expand(above / below)
+    return total
 
 
 @dataclass(frozen=True)
@@ -92,7 +122,7 @@ class Named:
         self._values = dict(values)
 
     def __getattr__(self, name: str) -> Any:
-        values: dict[str, Any] = self.__dict__["_values"] if "_values" in self.__dict__ else {}
+        values: dict[str, Any] = self.__dict__.get("_values", {})
         if name not in values:
             raise AttributeError(f"no total {name!r}; there are {', '.join(values)}")
         value = values[name]
@@ -134,7 +164,7 @@ class Report:
 
     @property
     def formulas(self) -> Named:
-        """sympy formulas of the totals by name."""
+        """The sympy formulas of the totals by name."""
         return Named({name: (lambda entry=entry: entry.formula) for name, entry in self.numbers.items()})
 
     def to_dict(self, formulas: bool = True) -> dict[str, Any]:
@@ -142,13 +172,13 @@ class Report:
         totals: dict[str, Any] = {}
         for name, entry in self.numbers.items():
             totals.update(cells.json_number(name, entry.value))
-        shown = [size for size in self.sizes if not size.compound]
+        shown = [size for size in self.sizes if size.value is not None]
         return {
             "blockcalc": VERSION,
             "command": self.command,
             "model": self.model,
             "sizes": {size.letter: cells.json_value(size.value) for size in shown},
-            "definitions": {size.letter: size.definition.text for size in shown if size.definition},
+            "definitions": {size.letter: size.definition.text for size in self.sizes if size.definition},
             "origins": {size.letter: size.origin for size in shown if size.origin},
             "conventions": dict(self.conventions),
             "rows": [_row_dict(row, formulas) for row in self.rows],
@@ -159,11 +189,13 @@ class Report:
         }
 
     def to_table(self, latex: bool = False, formulas: bool = True) -> Table:
-        """The report as text cells, for a writer."""
+        """The report as text cells, for a writer. A total that is a row already isn't written twice."""
         keys = [key for key in self.columns if formulas or key != "formula"]
         columns = tuple(Column(self.columns[key], cells.alignment(key), key == "formula") for key in keys)
         rows = tuple(tuple(cells.cell(row, key, latex) for key in keys) for row in self.rows)
-        totals = tuple(cells.total(name, entry, latex, formulas) for name, entry in self.numbers.items())
+        listed = {row.path for row in self.rows}
+        apart = {name: entry for name, entry in self.numbers.items() if name not in listed}
+        totals = tuple(cells.total(name, entry, latex, formulas) for name, entry in apart.items())
         return Table(self.title, columns, rows, totals, self._notes())
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -188,7 +220,7 @@ class Report:
         return latex.write(self.to_table(latex=True))
 
     def _notes(self) -> tuple[str, ...]:
-        sizes = "; ".join(cells.size_text(size) for size in self.sizes if not size.compound)
+        sizes = "; ".join(cells.size_text(size) for size in self.sizes)
         said = [f"{name}: {text}" for name, text in self.conventions.items()]
         return tuple(([f"sizes: {sizes}"] if sizes else []) + said + list(self.notes))
 

@@ -20,7 +20,7 @@ def shapes(derivation: Derivation, context: Context) -> Report:
         columns={"path": "stage", "symbols": "symbols", "shape": "shape", "times": "times", "reads": "reads"},
         rows=tuple(rows),
         numbers={"stages": Number(len(rows))},
-        sizes=tuple(context.sizes.values()),
+        sizes=context.shown(),
         conventions={"shapes": "of one forward pass; a stage of a block stands for that stage in every such block"},
     )
 

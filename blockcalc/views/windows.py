@@ -51,13 +51,13 @@ def _windowed(derivation: Derivation, context: Context, group: Group) -> _Window
 
 def _case(context: Context, linear: Quantity, kinds: list[_Windowed], lower: int) -> Number | None:
     """The root when windows up to `lower` are full and the others not yet reached."""
-    growing, constant = NOTHING, linear
+    growing, tops = NOTHING, [linear]
     for kind in kinds:
         if kind.width is not None and kind.width <= lower:
-            constant = constant + kind.per_pair.times(-1, kind.letter)
+            tops.append(kind.per_pair.times(-1, kind.letter))
         else:
             growing = growing + kind.per_pair
-    return ratio(context, constant, growing) if growing.parts else None
+    return ratio(context, tops, growing) if growing.parts else None
 
 
 def _interval(lower: int, upper: int | None) -> str:
@@ -71,7 +71,7 @@ def _never(context: Context, linear: Quantity, kinds: list[_Windowed]) -> str:
     most = sum((kind.per_pair.times(1, kind.letter) for kind in kinds), NOTHING)
     top, bottom = context.number(most), context.number(linear)
     widest = max(kind.width or 0 for kind in kinds)
-    percent = exact_quotient(top, bottom) * 100  # type: ignore[arg-type]
+    percent = exact_quotient(top, bottom) * 100
     return (
         f"none, since a query meets at most {widest:,} keys: attention stays at or below "
         f"{int(percent)}.{int(percent * 10) % 10} % of the linear work"

@@ -87,11 +87,10 @@ _NAMES = {
 def counted_by_hand(config: dict[str, Any]) -> int:
     """Parameters of a config.json of one of the four families, counted in plain arithmetic."""
     family = config["model_type"]
-    sizes = dict(_DEFAULTS[family])
-    for letter in sizes:
+    sizes = {}
+    for letter, default in _DEFAULTS[family].items():
         names = _NAMES[letter] if family == "gpt2" else _NAMES[letter][-1:]
-        for name in names:
-            sizes[letter] = int(config.get(name, sizes[letter]))
+        sizes[letter] = int(next((config[name] for name in names if name in config), default))
     d, L, h, V = (sizes[letter] for letter in "dLhV")
     if family == "gpt2":
         f = int(config.get("n_inner") or 4 * d)

@@ -1,5 +1,7 @@
 """The four first families against what the framework builds from the same config.json."""
 
+# ruff: noqa: E501 (a refusal is one line, and stands here as it is told)
+
 from __future__ import annotations
 
 from typing import Any
@@ -118,7 +120,11 @@ def test_biases() -> None:
         ({"use_sliding_window": True, "max_window_layers": 5}, [None] * 5 + [4096]),
         ({"layer_types": ["sliding_attention", "full_attention"] * 3}, [None] * 6),
         (
-            {"layer_types": ["sliding_attention", "full_attention"] * 3, "use_sliding_window": True, "sliding_window": 8},
+            {
+                "layer_types": ["sliding_attention", "full_attention"] * 3,
+                "use_sliding_window": True,
+                "sliding_window": 8,
+            },
             [8, None] * 3,
         ),
     ],
@@ -168,7 +174,9 @@ def test_rotary(keys: dict[str, Any], theta: float, scaling: RotaryScaling | Non
 
 
 def test_gpt2_variants() -> None:
-    assert read("gpt2", n_inner=None).blocks["block"].feedforward.width == read("gpt2").blocks["block"].feedforward.width
+    assert (
+        read("gpt2", n_inner=None).blocks["block"].feedforward.width == read("gpt2").blocks["block"].feedforward.width
+    )
     assert read("gpt2", n_inner=100).blocks["block"].feedforward.width == 100
     assert read("gpt2", scale_attn_weights=False).blocks["block"].attention.scale == 1.0
     assert read("gpt2", n_positions=77).learned_positions == 77

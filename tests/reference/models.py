@@ -135,8 +135,14 @@ def bloom() -> Tiny:
     biases = dict.fromkeys(("q_bias", "k_bias", "v_bias", "out_bias"), True)
     attention = Attention(4, projections="fused", positions=Alibi(), **biases)
     block = Block(attention, Mlp(128, activation="gelu_tanh", bias=True), LN)
-    names = BLOOM_NAMES | {"transformer.word_embeddings_layernorm": "embedding.norm", "transformer.word_embeddings": "embedding.tokens"}
-    change = lambda name, array: ungroup(array, attention) if ".qkv." in name else array  # noqa: E731
+    names = BLOOM_NAMES | {
+        "transformer.word_embeddings_layernorm": "embedding.norm",
+        "transformer.word_embeddings": "embedding.tokens",
+    }
+
+    def change(name: str, array: Any) -> Any:
+        return ungroup(array, attention) if ".qkv." in name else array
+
     return Tiny(model("blockcalc", 2, block, embedding_norm=LN, final_norm=LN), names, change)
 
 
@@ -181,7 +187,10 @@ def opt() -> Tiny:
         "self_attn.out_proj": "attention.out", "self_attn.q_proj": "attention.q", "self_attn.k_proj": "attention.k",
         "self_attn.v_proj": "attention.v", "fc1": "feedforward.up", "fc2": "feedforward.out",
     }  # fmt: skip
-    change = lambda name, array: array[2:] if "positions" in name else array  # noqa: E731
+
+    def change(name: str, array: Any) -> Any:
+        return array[2:] if "positions" in name else array
+
     return Tiny(model("blockcalc", 2, block, learned_positions=16, final_norm=LN), names, change)
 
 

@@ -46,7 +46,8 @@ def test_block_by_hand() -> None:
     np.testing.assert_allclose(y, [-0.436, 1.552, -0.461, 1.698], atol=6e-4)
     h = X + A
     np.testing.assert_allclose(h, [-1.239, 0.911, -1.021, 0.980], atol=1e-9)
-    assert h.mean() == pytest.approx(-0.092, abs=6e-4) and h.std() == pytest.approx(1.041, abs=6e-4)
+    assert h.mean() == pytest.approx(-0.092, abs=6e-4)
+    assert h.std() == pytest.approx(1.041, abs=6e-4)
     np.testing.assert_allclose((h - h.mean()) / h.std(), [-1.102, 0.964, -0.892, 1.030], atol=6e-4)
     np.testing.assert_allclose(y - h, [0.803, 0.641, 0.560, 0.718], atol=6e-4)
 
@@ -56,7 +57,8 @@ def test_block_by_hand_without_attention() -> None:
     result = forward(architecture, weights, X.reshape(1, 1, 4), attention=False)
     np.testing.assert_allclose(result.hidden[0, 0], [-0.248, -0.248, -0.248, 3.088], atol=6e-4)
     assert not [path for path in result.trace if ".attention." in path]
-    assert result.cache.layers == () and result.cache.length == 1
+    assert result.cache.layers == ()
+    assert result.cache.length == 1
 
 
 def test_modern_block_shapes() -> None:
@@ -87,7 +89,8 @@ def test_a_stack_reads_and_writes_the_stream() -> None:
     architecture = Architecture("stack", 64, 2, {"block": gpt2_block(64, 4)})
     weights = random_weights(architecture)
     result = forward(architecture, weights, np.ones((2, 10, 64)))
-    assert result.logits is None and result.hidden.shape == (2, 10, 64)
+    assert result.logits is None
+    assert result.hidden.shape == (2, 10, 64)
     assert sum(array.size for array in weights.values()) == 2 * 49_984
     parts = {"attention.norm": 128, "feedforward.norm": 128, "attention": 16_640, "feedforward": 33_088}
     found = dict.fromkeys(parts, 0)
@@ -107,20 +110,26 @@ def test_gpt2_small_at_its_real_width() -> None:
     found = probe(gpt2_small(), B=1, T=16)
     embedding, block, head = found.parts
     assert found.parameters == 124_439_808
-    assert block.parameters == 7_087_872 and block.layers == 12
-    assert embedding.weights["embedding.tokens.weight"] == (50_257, 768) and "head.weight" not in head.weights
+    assert block.parameters == 7_087_872
+    assert block.layers == 12
+    assert embedding.weights["embedding.tokens.weight"] == (50_257, 768)
+    assert "head.weight" not in head.weights
     assert 2 * sum(found.multiply_adds.values()) == 16 * (247_064_064 + 4 * 12 * 16 * 768)
     trace = found.trace
-    assert trace["block.attention.qkv"] == (1, 16, 2304) and trace["block.attention.q"] == (1, 12, 16, 64)
-    assert trace["block.attention.scores"] == (1, 12, 16, 16) and trace["block.attention.out"] == (1, 16, 768)
-    assert trace["block.feedforward.hidden"] == (1, 16, 3072) and trace["block.feedforward.residual"] == (1, 16, 768)
+    assert trace["block.attention.qkv"] == (1, 16, 2304)
+    assert trace["block.attention.q"] == (1, 12, 16, 64)
+    assert trace["block.attention.scores"] == (1, 12, 16, 16)
+    assert trace["block.attention.out"] == (1, 16, 768)
+    assert trace["block.feedforward.hidden"] == (1, 16, 3072)
+    assert trace["block.feedforward.residual"] == (1, 16, 768)
     assert trace["head.logits"] == (1, 16, 50_257)
 
 
 def test_stages_come_in_execution_order() -> None:
     paths = list(probe(gpt2_small(), B=1, T=1, S=3).trace)
-    attention = "norm qkv q k v keys values scores masked softmax weighted_sum merged out residual".split()
-    feedforward = "norm up hidden out residual".split()
+    attention = ["norm", "qkv", "q", "k", "v", "keys", "values", "scores", "masked", "softmax"]
+    attention += ["weighted_sum", "merged", "out", "residual"]
+    feedforward = ["norm", "up", "hidden", "out", "residual"]
     assert paths == [
         *(f"embedding.{name}" for name in ("tokens", "positions", "sum")),
         *(f"block.attention.{name}" for name in attention),

@@ -55,12 +55,12 @@ def test_a_cache_stands_for_the_positions_before(architecture: Architecture, see
     whole = outcome(forward(architecture, weights, x))
     first = forward(architecture, weights, x[:, :t])
     rest = forward(architecture, weights, x[:, t:], cache=first.cache)
-    np.testing.assert_allclose(
-        np.concatenate([outcome(first), outcome(rest)], axis=1), whole, rtol=0, atol=1e-9 * max(1.0, np.abs(whole).max())
-    )
+    pieces = np.concatenate([outcome(first), outcome(rest)], axis=1)
+    np.testing.assert_allclose(pieces, whole, rtol=0, atol=1e-9 * max(1.0, np.abs(whole).max()))
     assert rest.cache.length == T
     scores = [shape for path, shape in rest.trace.items() if path.endswith("attention.scores")]
-    assert all(shape[2:] == (T - t, T) for shape in scores) and scores
+    assert all(shape[2:] == (T - t, T) for shape in scores)
+    assert scores
 
 
 @quick
@@ -122,4 +122,4 @@ def test_attention_switched_off_leaves_positions_apart(architecture: Architectur
 @given(architectures())
 def test_a_model_is_its_arrays_names(architecture: Architecture) -> None:
     names = [name for name, _ in stored_shapes(architecture)]
-    assert len(set(names)) == len(names) == len(make_weights(architecture, lambda shape: np.empty(shape)))
+    assert len(set(names)) == len(names) == len(make_weights(architecture, np.empty))

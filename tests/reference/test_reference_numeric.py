@@ -18,7 +18,8 @@ def test_logits_are_those_of_transformers(name: str) -> None:
     result = forward(tiny.architecture, tiny.weights(data), data["input_ids"])
     near = RELATIVE.get(name, 1e-9)
     np.testing.assert_allclose(result.logits, data["logits"], rtol=near, atol=near / 100)
-    assert result.logits is not None and result.logits.dtype == np.float64
+    assert result.logits is not None
+    assert result.logits.dtype == np.float64
     hidden = data[f"hidden/{tiny.architecture.layers}"]
     np.testing.assert_allclose(result.hidden, hidden, rtol=near, atol=near / 100)
 
@@ -44,7 +45,8 @@ def test_float32_weights_give_float32_logits() -> None:
         tiny, data = make(), stored(name)
         weights = {key: array.astype(np.float32) for key, array in tiny.weights(data).items()}
         logits = forward(tiny.architecture, weights, data["input_ids"]).logits
-        assert logits is not None and logits.dtype == np.float32
+        assert logits is not None
+        assert logits.dtype == np.float32
         np.testing.assert_allclose(logits, data["logits"], atol=2e-4)
 
 
@@ -52,4 +54,5 @@ def test_float32_weights_give_float32_logits() -> None:
 def test_the_table_says_what_the_config_says(name: str) -> None:
     given, architecture = config(name), TINY[name]().architecture
     layers = [given[key] for key in ("num_hidden_layers", "n_layer", "n_layers") if key in given]
-    assert layers == [architecture.layers] and given["vocab_size"] == architecture.vocabulary
+    assert layers == [architecture.layers]
+    assert given["vocab_size"] == architecture.vocabulary

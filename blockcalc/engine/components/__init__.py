@@ -1,0 +1,1 @@
+"""One generator for each kind of component: its stages, in the order in which they run."""

@@ -75,7 +75,7 @@ def linear_stage(at: Scope, name: str, weight: str, spec: str, reads: str, *, bi
         matrix = matrix[::-1]
     weights = [at.weight(f"{weight}.weight", " ".join(matrix), "matrix", tied_to=tied_to)]
     if bias:
-        weights.append(at.weight(f"{weight}.bias", spec.split()[-1], "bias"))
+        weights.append(at.weight(f"{weight}.bias", spec.rsplit(maxsplit=1)[-1], "bias"))
     return Stage(at.path(name), "contraction", (reads,), operation.out, operation, weights=tuple(weights))
 
 

@@ -1,0 +1,54 @@
+"""Standard output and standard error, whatever becomes of them: closed, full, or in another encoding."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def say(message: str) -> None:
+    """One line on standard error."""
+    if sys.stderr is not None:
+        print(f"blockcalc: {' '.join(message.split())}", file=sys.stderr)
+
+
+def failed(message: str, code: int) -> int:
+    """Say what went wrong, and return the exit code."""
+    try:
+        say(message)
+    except BrokenPipeError:
+        _discard(2)
+    return flushed(code)
+
+
+def write_utf8() -> None:
+    """The same bytes whatever the locale; names that are no text are escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def flushed(code: int) -> int:
+    """The exit code, once standard output is written out."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        return closed(code)
+    except OSError as error:
+        _discard(1)
+        say(f"standard output: {error.strerror}")
+        return code or 3
+    return code
+
+
+def closed(code: int) -> int:
+    """Whoever reads has read enough: no error, and nothing left for the interpreter to flush into the pipe."""
+    _discard(1)
+    return code
+
+
+def _discard(descriptor: int) -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, descriptor)
+    os.close(null)
