@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from blockcalc.config.architecture import Architecture, Block
 
 
+RESERVED = frozenset({"embedding", "head", "final_norm", "stream", "input", "positions"})
+"""Names that stage paths use outside the blocks."""
+
+
 def check_architecture(architecture: Architecture) -> None:
     """Refuse parts that don't fit one another, with the key and what would do.
 
@@ -32,6 +36,8 @@ def _check_pattern(architecture: Architecture) -> None:
     for name in architecture.blocks:
         if not name.isidentifier() or not name.isascii() or len(name) > 40:
             raise ConfigError("a block is named by letters, digits and _", key=f'blocks."{name}"')
+        if name in RESERVED:
+            raise ConfigError("that name is a part's own", key=f"blocks.{name}", fix="block would do")
     if len(architecture.blocks) > 1 and architecture.pattern is None:
         raise ConfigError("several blocks need a pattern that says which layer is which", key="pattern")
     for name in architecture.layer_pattern.names():

@@ -17,13 +17,16 @@ class Layout:
 
     `stems` maps a weight's own stem (its name less the role) to the framework's. `bare` are stems
     whose framework name takes no ".weight". `matrices_in_out` says that the blocks' matrices lie as
-    [in, out] (GPT-2's Conv1D) where torch's Linear keeps [out, in].
+    [in, out] (GPT-2's Conv1D) where torch's Linear keeps [out, in]. `qkv_by_head` says that a fused
+    matrix keeps, for each key/value head, its queries, its key and its value (GPT-NeoX), where others
+    keep all queries, then all keys, then all values.
     """
 
     layers: str
     stems: Mapping[str, str]
     bare: frozenset[str] = field(default_factory=frozenset)
     matrices_in_out: bool = False
+    qkv_by_head: bool = False
 
     def name(self, weight: str, in_block: bool) -> str:
         """The framework's name of a weight given by its own name."""
@@ -117,6 +120,7 @@ LAYOUTS: Mapping[str, Layout] = {
             "feedforward.up": "mlp.dense_h_to_4h",
             "feedforward.out": "mlp.dense_4h_to_h",
         },
+        qkv_by_head=True,
     ),
     # nanoGPT's GPT: names of GPT-2, matrices as torch's Linear keeps them
     "nanogpt": Layout(

@@ -50,6 +50,9 @@ FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "mish": lambda x: x * np.tanh(np.logaddexp(0.0, x)),
     "leaky_relu": lambda x: np.where(x > 0.0, x, 0.01 * x),
     "relu6": lambda x: np.clip(x, 0.0, 6.0),
+    "gelu_10": lambda x: np.clip(gelu(x), -10.0, 10.0),
+    "hardswish": lambda x: x * np.clip(x + 3.0, 0.0, 6.0) / 6.0,
+    "laplace": lambda x: 0.5 * (1.0 + _erf((x - 0.707107) / (0.282095 * math.sqrt(2.0)))),
     "identity": lambda x: x,
 }
 """Name of a function, as the values of `config.activations.ACTIVATIONS` give it -> the function."""

@@ -18,9 +18,6 @@ from blockcalc.reference.trace import Array, Shape
 
 Shapes = dict[str, Shape]
 
-_FUSED_BY_GROUP = frozenset({"gpt_neox"})
-"""Layouts that keep a fused matrix group by group: the queries of a key/value head, its key, its value."""
-
 
 def weight_shapes(architecture: Architecture, part: str) -> Shapes:
     """Own name -> shape of one part: "embedding", "head" (with the final norm), or a block's name.
@@ -147,7 +144,7 @@ def read_layer(architecture: Architecture, arrays: Mapping[str, Array], layer: i
         name, turned = _stored(architecture, own, layer), _turned(architecture, own, shape)
         array = _find(arrays, name, shape[::-1] if turned else shape)
         weights[own] = array.T if turned else array
-        if own.startswith("attention.qkv.") and architecture.tensor_names in _FUSED_BY_GROUP:
+        if own.startswith("attention.qkv.") and LAYOUTS[architecture.tensor_names].qkv_by_head:
             weights[own] = ungroup(weights[own], block.attention)
     return weights
 

@@ -79,10 +79,6 @@ def _cancelled(tops: Sequence[sympy.Expr], bottom: sympy.Expr) -> sympy.Expr:
     """Each quotient in lowest terms, as a sum where its denominator is a single product."""
     import sympy
 
-    from blockcalc.engine.context import Context
-    from blockcalc.engine.quantity import Quantity
-    from blockcalc.engine.sizes import Size
-
     total = sympy.Integer(0)
     for top in tops:
         above, below = sympy.fraction(sympy.cancel(sympy.together(top / bottom)))
