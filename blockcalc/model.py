@@ -51,7 +51,7 @@ class Model:
         model = cls(found.architecture, found.origin, found.origins, found.warnings, found.published, frozenset(free))
         return model.replace(**overrides) if overrides else model
 
-    def replace(self, **overrides: object) -> Model:
+    def replace(self, /, **overrides: object) -> Model:
         """The model with sizes or choices replaced, by letter or full name; what follows from them is derived anew.
 
         Raises ConfigError, UnknownNameError.
@@ -207,7 +207,7 @@ def bare_block(
 
     Without h the heads together are d wide; without f it is 4d. Raises ConfigError.
     """
-    from blockcalc.config.architecture import Attention, Block, Mlp, Norm
+    from blockcalc.config.parts import Attention, Block, Mlp, Norm
     from blockcalc.config.widths import Times
 
     block = Block(

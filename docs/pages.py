@@ -94,7 +94,7 @@ def run_python(page: Path) -> list[str]:
     """
     names: dict[str, Any] = {"__name__": page.stem}
     failures: list[str] = []
-    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False)
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     with contextlib.chdir(ROOT):
         for block in blocks(page, "python"):
             if ">>>" in block.text:

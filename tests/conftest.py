@@ -6,5 +6,5 @@ from hypothesis import HealthCheck, settings
 
 _HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None, suppress_health_check=_HEALTH)
-settings.register_profile("thorough", max_examples=5000, deadline=None, database=None, suppress_health_check=_HEALTH)
+settings.register_profile("thorough", max_examples=1000, deadline=None, database=None, suppress_health_check=_HEALTH)
 settings.load_profile("repeatable")

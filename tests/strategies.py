@@ -12,21 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from blockcalc.config.activations import ACTIVATIONS
-from blockcalc.config.architecture import (
-    Alibi,
-    Architecture,
-    Attention,
-    Block,
-    Mlp,
-    Moe,
-    Norm,
-    Pattern,
-    Rotary,
-    RotaryScaling,
-    Run,
-)
+from blockcalc.config.architecture import Architecture, Pattern, Run
 from blockcalc.config.naming import LAYOUTS
-from blockcalc.config.widths import RoundedNearest, RoundedUp, Times, head_width
+from blockcalc.config.parts import Alibi, Attention, Block, Mlp, Moe, Norm, Rotary, RotaryScaling
+from blockcalc.config.resolve import head_width
+from blockcalc.config.widths import RoundedNearest, RoundedUp, Times
 
 _HEADS = [(1, None), (1, 1), (2, 1), (2, 2), (3, None), (3, 1), (4, 2), (6, 1), (6, 2), (6, 3)]
 _FRACTIONS = [0.25, 0.4, 0.5, 0.6, 0.75, 1.0]

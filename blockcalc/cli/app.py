@@ -37,11 +37,11 @@ def run(arguments: Sequence[str]) -> int:
     except _CLICK_ERROR as error:
         return streams.failed(_usage(error), 2)
     except (KeyboardInterrupt, typer.Abort):
-        return streams.failed("interrupted", 130)
+        return streams.flushed(130)
     except BrokenPipeError:
         return streams.closed(0)
     except OSError as error:
-        return streams.failed(error.strerror or str(error), 3)
+        return streams.failed(": ".join(str(part) for part in (error.filename, error.strerror or error) if part), 3)
     except SystemExit as stop:
         # typer turns a closed pipe into an exit with 1; completion ends with an exit as well.
         return streams.closed(0) if isinstance(stop.__context__, BrokenPipeError) else int(stop.code or 0)

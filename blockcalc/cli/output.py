@@ -67,6 +67,8 @@ def write_file(path: str, text: str) -> None:
     to as it is. Raises UsageError naming the path.
     """
     data = text.encode("utf-8", "backslashreplace")
+    if not path:
+        raise UsageError('-o "": name a file')
     try:
         target = os.path.realpath(path)
         if os.path.isdir(target):

@@ -9,19 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from blockcalc.config.architecture import (
-    Alibi,
-    Architecture,
-    Attention,
-    Block,
-    Mlp,
-    Moe,
-    Norm,
-    Pattern,
-    Rotary,
-    RotaryScaling,
-    Run,
-)
+from blockcalc.config.architecture import Architecture, Pattern, Run
+from blockcalc.config.parts import Alibi, Attention, Block, Mlp, Moe, Norm, Rotary, RotaryScaling
 from blockcalc.config.widths import RoundedNearest, RoundedUp, Times
 
 _KINDS: dict[str, type[Any]] = {

@@ -1,60 +1,51 @@
-"""What the parts of an architecture must agree on."""
+"""What the parts of an architecture must agree on. Each refusal names the key and what would do."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from blockcalc.config.naming import LAYOUTS
-from blockcalc.config.widths import feedforward_width, head_width
+from blockcalc.config.parts import Block
+from blockcalc.config.resolve import feedforward_width, head_width
 from blockcalc.errors import ConfigError, did_you_mean, one_of
-
-if TYPE_CHECKING:
-    from blockcalc.config.architecture import Architecture, Block
-
 
 RESERVED = frozenset({"embedding", "head", "final_norm", "stream", "input", "positions"})
 """Names that stage paths use outside the blocks."""
 
 
-def check_architecture(architecture: Architecture) -> None:
-    """Refuse parts that don't fit one another, with the key and what would do.
+def check_names(blocks: Mapping[str, Block], used: Sequence[str]) -> None:
+    """Refuse block names that no path could hold, and a pattern that names a block there isn't.
 
     Raises ConfigError.
     """
-    _check_pattern(architecture)
-    _check_vocabulary(architecture)
-    for name, block in architecture.blocks.items():
-        _check_block(name, block, architecture.width)
-    if architecture.tensor_names not in LAYOUTS:
-        hint = did_you_mean(architecture.tensor_names, LAYOUTS) or one_of(LAYOUTS)
-        raise ConfigError("no such table of names", key="tensor_names", value=architecture.tensor_names, fix=hint)
-
-
-def _check_pattern(architecture: Architecture) -> None:
-    if not architecture.blocks:
-        raise ConfigError("a model has at least one block", key="blocks")
-    for name in architecture.blocks:
+    for name in blocks:
         if not name.isidentifier() or not name.isascii() or len(name) > 40:
             raise ConfigError("a block is named by letters, digits and _", key=f'blocks."{name}"')
         if name in RESERVED:
             raise ConfigError("that name is a part's own", key=f"blocks.{name}", fix="block would do")
-    if len(architecture.blocks) > 1 and architecture.pattern is None:
-        raise ConfigError("several blocks need a pattern that says which layer is which", key="pattern")
-    for name in architecture.layer_pattern.names():
-        if name not in architecture.blocks:
-            hint = did_you_mean(name, architecture.blocks) or one_of(architecture.blocks)
+    for name in used:
+        if name not in blocks:
+            hint = did_you_mean(name, blocks) or one_of(blocks)
             raise ConfigError("no block of that name", key="pattern", value=name, fix=hint)
-    architecture.block_counts()
 
 
-def _check_vocabulary(architecture: Architecture) -> None:
-    if architecture.vocabulary is not None:
-        return
-    for key in architecture._NEEDS_VOCABULARY:
-        if getattr(architecture, key) is not None:
-            raise ConfigError("belongs to a token table, and vocabulary is not given", key=key)
-    if architecture.head_bias:
-        raise ConfigError("belongs to a head, and vocabulary is not given", key="head_bias", value=True)
+def check_layout(name: str) -> None:
+    """Refuse a table of tensor names that isn't known.
+
+    Raises ConfigError.
+    """
+    if name not in LAYOUTS:
+        hint = did_you_mean(name, LAYOUTS) or one_of(LAYOUTS)
+        raise ConfigError("no such table of names", key="tensor_names", value=name, fix=hint)
+
+
+def check_blocks(blocks: Mapping[str, Block], width: int) -> None:
+    """Refuse heads and rules that don't fit the model's width.
+
+    Raises ConfigError.
+    """
+    for name, block in blocks.items():
+        _check_block(name, block, width)
 
 
 def _check_block(name: str, block: Block, width: int) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from blockcalc.config import architecture as grammar
-from blockcalc.config import widths
+from blockcalc.config import parts, widths
 from blockcalc.errors import ConfigError, did_you_mean, one_of
 
-_PARTS = [value for module in (grammar, widths) for value in vars(module).values() if is_dataclass(value)]
+_PARTS = [value for module in (grammar, parts, widths) for value in vars(module).values() if is_dataclass(value)]
 _TAGS = {"mlp", "moe", "rotary", "alibi", "times", "rounded_up", "rounded_nearest", "int"}
 _MESSAGES = {
     "int_type": "is a whole number",
@@ -69,6 +69,9 @@ def _first(error: ValidationError) -> ConfigError:
         return ConfigError("no such key", key=key, fix=did_you_mean(path[-1], _keys()))
     if kind == "missing":
         return ConfigError("is missing", key=key)
+    if kind == "union_tag_not_found":
+        tag = str(context.get("discriminator", "")).strip("'")
+        return ConfigError("is missing", key=f"{key}.{tag}")
     if kind.startswith("union_tag"):
         tag = str(context.get("discriminator", "")).strip("'")
         expected = str(context.get("expected_tags", "")) or "a kind"

@@ -7,13 +7,10 @@ as the exact decimals that they are written as.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from blockcalc.config.limits import LARGEST
 from blockcalc.errors import ConfigError
-
-if TYPE_CHECKING:
-    from blockcalc.config.architecture import Architecture, Attention, Mlp, Moe
 
 
 def whole_part(factor: float, size: int) -> int:
@@ -89,51 +86,6 @@ class RoundedNearest:
     def definition(self) -> str:
         """The rule in letters."""
         return f"{self.multiple}·round(8d/{3 * self.multiple})"
-
-
-def feedforward_width(d: int, part: Mlp | Moe) -> int:
-    """f, or f_e for experts: given, or by the part's rule.
-
-    Raises ConfigError when the rule leaves nothing, as rounding to the nearest multiple can.
-    """
-    if isinstance(part.width, int):
-        return part.width
-    width = part.width.width(d)
-    if width < 1:
-        raise ConfigError(
-            f"the rule gives {width} for d = {d}; a width is at least 1", key="width", value=part.width.definition()
-        )
-    return width
-
-
-def head_width(d: int, attention: Attention) -> int:
-    """d_h: given, or d / h.
-
-    Raises ConfigError when d / h is no whole number.
-    """
-    if attention.head_width is not None:
-        return attention.head_width
-    if d % attention.heads:
-        raise ConfigError(
-            f"must divide the model width {d} when no head_width is given",
-            key="heads",
-            value=attention.heads,
-            fix=_head_fix(d, attention.heads),
-        )
-    return d // attention.heads
-
-
-def vocabulary_rows(architecture: Architecture) -> int:
-    """V: the rows of the token table, padded upward to the multiple when there is one; 0 without a table."""
-    rows, multiple = architecture.vocabulary or 0, architecture.vocabulary_multiple
-    return rows if multiple is None else multiple * -(-rows // multiple)
-
-
-def _head_fix(d: int, heads: int) -> str:
-    near = [n for n in range(max(1, heads - 64), heads + 65) if d % n == 0] if heads < 10**6 else []
-    choices = sorted(sorted(near, key=lambda n: abs(n - heads))[:2])
-    counts = " or ".join(str(n) for n in choices)
-    return f"heads = {counts}, or give head_width" if counts else "give head_width"
 
 
 def _positive(key: str, value: int) -> None:

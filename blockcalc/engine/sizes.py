@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from blockcalc.config.architecture import Architecture, Block, Mlp, Rotary
-from blockcalc.config.widths import Times, feedforward_width, head_width, vocabulary_rows
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Block, Mlp, Rotary
+from blockcalc.config.resolve import feedforward_width, head_width
+from blockcalc.config.widths import Times
 from blockcalc.engine.contraction import Cost, Product
 from blockcalc.engine.evaluate import Exact, evaluate
 
@@ -112,7 +114,7 @@ def _outer_sizes(architecture: Architecture, counts: Mapping[str, int]) -> Itera
             yield Size(f"L_{name}", count)
     yield Size("d", architecture.width)
     if architecture.vocabulary is not None:
-        yield Size("V", vocabulary_rows(architecture), _vocabulary_definition(architecture))
+        yield Size("V", architecture.vocabulary_rows, _vocabulary_definition(architecture))
     if architecture.learned_positions is not None:
         yield Size("P", architecture.learned_positions)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from blockcalc.config.architecture import Block, Norm, Pattern, Rotary, RotaryScaling, Run
+from blockcalc.config.architecture import Architecture, Pattern, Run
+from blockcalc.config.parts import Block, Mlp, Norm, Rotary, RotaryScaling
 from blockcalc.errors import one_of
 from blockcalc.huggingface.keys import Keys
 
@@ -37,6 +39,38 @@ def head_width(keys: Keys, width: int, heads: int, default: int | None = None) -
     """d_h, or None where it is d/h: files write out the quotient, and then say nothing by it."""
     found = keys.optional_size("d_h", "head_dim", default=default)
     return None if found is not None and found * heads == width else found
+
+
+def gated_mlp(keys: Keys, width: int, *, bias: bool = False) -> Mlp:
+    """A gated feed-forward part; `width` is the class's f for an absent key."""
+    return Mlp(
+        width=keys.size("f", "intermediate_size", default=width),
+        gated=True,
+        activation=keys.activation("hidden_act", "silu"),
+        bias=bias,
+    )
+
+
+def llama_decoder(
+    keys: Keys, blocks: Mapping[str, Block], pattern: Pattern | None, *, layers: int, context: int, vocabulary: int
+) -> Architecture:
+    """The ends that Llama's successors share: a head of its own unless the file ties it, a final RMSNorm.
+
+    `vocabulary` is the class's V for an absent key.
+    """
+    keys.ignore("attention_dropout")
+    return Architecture(
+        name=keys.name,
+        width=keys.size("d", "hidden_size", default=4096),
+        layers=layers,
+        blocks=blocks,
+        pattern=pattern,
+        vocabulary=keys.size("V", "vocab_size", default=vocabulary),
+        context=context,
+        tied_head=keys.flag("tie_word_embeddings", False),
+        final_norm=rms_norm(keys),
+        tensor_names="llama",
+    )
 
 
 def rotary(keys: Keys, context: int, theta: float = 10_000.0) -> Rotary:

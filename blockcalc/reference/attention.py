@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blockcalc.config.architecture import Alibi, Attention, Rotary
-from blockcalc.config.widths import head_width
+from blockcalc.config.parts import Alibi, Attention, Rotary
+from blockcalc.config.resolve import head_width
 from blockcalc.reference.layers import Weights, linear, normalise, softcap, softmax
 from blockcalc.reference.positions import alibi, rotate, visible
 from blockcalc.reference.trace import Array, Trace

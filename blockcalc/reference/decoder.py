@@ -13,8 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
-from blockcalc.config.architecture import Architecture, Block
-from blockcalc.config.widths import vocabulary_rows
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Block
 from blockcalc.errors import ConfigError, UsageError
 from blockcalc.reference.attention import KeysValues, attend
 from blockcalc.reference.feedforward import feed_forward
@@ -182,8 +182,8 @@ def _check_input(given: Array, architecture: Architecture, past: Cache) -> Array
             raise UsageError(f"a bare stack of blocks reads {expected}; got {x.dtype} {list(x.shape)}")
     elif x.ndim != 2 or not np.issubdtype(x.dtype, np.integer):
         raise UsageError(f"input_ids are whole numbers [B, T]; got {x.dtype} {list(x.shape)}")
-    elif x.size and not 0 <= x.min() <= x.max() < vocabulary_rows(architecture):
-        raise UsageError(f"input_ids lie from 0 to {vocabulary_rows(architecture) - 1}; got {x.min()} to {x.max()}")
+    elif x.size and not 0 <= x.min() <= x.max() < architecture.vocabulary_rows:
+        raise UsageError(f"input_ids lie from 0 to {architecture.vocabulary_rows - 1}; got {x.min()} to {x.max()}")
     if not x.size:
         raise UsageError(f"at least one position is needed; got {list(x.shape)}")
     for layer in past.layers[:1]:

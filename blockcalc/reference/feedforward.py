@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from blockcalc.config.architecture import Mlp, Moe
+from blockcalc.config.parts import Mlp, Moe
 from blockcalc.reference.activations import activate
 from blockcalc.reference.layers import Weights, linear, softmax
 from blockcalc.reference.trace import Array, Trace

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from blockcalc.config.architecture import Norm
+from blockcalc.config.parts import Norm
 from blockcalc.reference.trace import Array, Trace
 
 Weights = Mapping[str, Array]

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from blockcalc.config.architecture import Architecture, Rotary, RotaryScaling
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Rotary, RotaryScaling
 from blockcalc.errors import ConfigError, one_of
 from blockcalc.reference.trace import Array
 

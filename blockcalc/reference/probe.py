@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from blockcalc.config.architecture import Architecture
-from blockcalc.config.widths import head_width
+from blockcalc.config.resolve import head_width
 from blockcalc.errors import UsageError
 from blockcalc.reference.attention import KeysValues
 from blockcalc.reference.decoder import check_length, embed, run_block, unembed

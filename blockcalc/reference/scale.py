@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from blockcalc.config.architecture import Architecture, Attention, Block, Moe, Rotary
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Attention, Block, Moe, Rotary
 from blockcalc.config.widths import RoundedNearest, RoundedUp, Times
 from blockcalc.errors import ConfigError
 from blockcalc.reference.weights import block_shapes, embedding_shapes, head_shapes

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from blockcalc.config.architecture import Architecture, Attention, Block, Mlp, Moe, Norm
+from blockcalc.config.architecture import Architecture
 from blockcalc.config.naming import LAYOUTS
-from blockcalc.config.widths import feedforward_width, head_width, vocabulary_rows
+from blockcalc.config.parts import Attention, Block, Mlp, Moe, Norm
+from blockcalc.config.resolve import feedforward_width, head_width
 from blockcalc.errors import ConfigError
 from blockcalc.reference.trace import Array, Shape
 
@@ -36,7 +37,7 @@ def embedding_shapes(architecture: Architecture) -> Shapes:
     d, shapes = architecture.width, Shapes()
     if architecture.vocabulary is None:
         return shapes
-    shapes["embedding.tokens.weight"] = (vocabulary_rows(architecture), d)
+    shapes["embedding.tokens.weight"] = (architecture.vocabulary_rows, d)
     if architecture.learned_positions is not None:
         shapes["embedding.positions.weight"] = (architecture.learned_positions, d)
     if architecture.embedding_norm is not None:
@@ -46,7 +47,7 @@ def embedding_shapes(architecture: Architecture) -> Shapes:
 
 def head_shapes(architecture: Architecture) -> Shapes:
     """The final norm, and the matrix that turns the stream into logits."""
-    d, rows, shapes = architecture.width, vocabulary_rows(architecture), Shapes()
+    d, rows, shapes = architecture.width, architecture.vocabulary_rows, Shapes()
     if architecture.final_norm is not None:
         shapes |= _norm("final_norm", architecture.final_norm, d)
     if architecture.vocabulary is not None and not architecture.tied_head:

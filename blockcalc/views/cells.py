@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import sympy
 
     from blockcalc.engine.sizes import Size
-    from blockcalc.views.report import Number, Row
+    from blockcalc.views.rows import Number, Row
 
 _LEFT = {"path", "formula", "symbols", "reads", "name", "family", "source", "ok", "step", "text", "definition", "kind"}
 _LEFT |= {"aliases", "derived", "found", "tied_to", "substitution", "case", "reason", "spec"}
@@ -139,4 +139,6 @@ def json_value(value: Any) -> Any:
     """Any field for JSON."""
     if isinstance(value, (list, tuple)):
         return [json_value(item) for item in value]
+    if hasattr(value, "free_symbols"):  # a polynomial in free letters, or a number that came out of one
+        return int(value) if value.is_Integer else formula(value)
     return _nearest(value) if hasattr(value, "denominator") and not isinstance(value, int) else value

@@ -16,7 +16,7 @@ from blockcalc.engine.run import Run, run_sizes
 from blockcalc.engine.stage import Group, Stage, Weight
 from blockcalc.reference.probe import Part, probe
 from blockcalc.reference.scale import scaled_down
-from blockcalc.views.report import Row
+from blockcalc.views.rows import Row
 
 BUDGET_BYTES = 8 * 2**30
 """The most that the weights of one part may take in float32 before a smaller model stands in."""

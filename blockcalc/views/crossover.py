@@ -8,7 +8,8 @@ from blockcalc.engine import tally
 from blockcalc.engine.context import Context
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.stage import Group
-from blockcalc.views.report import Number, Report, Row, ratio
+from blockcalc.views.report import Report
+from blockcalc.views.rows import Number, Row, ratio
 from blockcalc.views.windows import window_crossover
 
 _WORDS = {

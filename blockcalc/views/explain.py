@@ -8,7 +8,8 @@ from dataclasses import replace
 from blockcalc.engine.context import Context
 from blockcalc.engine.printing import substituted
 from blockcalc.errors import UsageError, did_you_mean, one_of
-from blockcalc.views.report import Number, Report, Row
+from blockcalc.views.report import Report
+from blockcalc.views.rows import Number, Row
 
 _COLUMNS = {"path": "step", "formula": "formula", "substitution": "with the sizes", "value": "value", "text": ""}
 

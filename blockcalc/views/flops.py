@@ -10,7 +10,8 @@ from blockcalc.engine.conventions import ATTENTION, BACKWARD_PER_FORWARD, CONVEN
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import NOTHING, Quantity
 from blockcalc.engine.stage import Group, Stage
-from blockcalc.views.report import Number, Report, Row, number, ratio
+from blockcalc.views.report import Report
+from blockcalc.views.rows import Number, Row, number, ratio
 
 _PARTS = ("linear", "attention", "head", "other")
 _PART_NOTES = {

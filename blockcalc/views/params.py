@@ -11,7 +11,8 @@ from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import Quantity, letter, summed
 from blockcalc.engine.stage import Group, Stage, Weight
 from blockcalc.errors import UsageError, did_you_mean, one_of
-from blockcalc.views.report import Number, Report, Row, Share, number
+from blockcalc.views.report import Report
+from blockcalc.views.rows import Number, Row, Share, number
 
 _BY = ("component", "block", "tensor")
 _CONVENTIONS = {"parameters": "a tied matrix is counted once; buffers are not parameters"}

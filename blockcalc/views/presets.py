@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from blockcalc.config.presets import Head, preset_heads
-from blockcalc.views.report import Number, Report, Row
+from blockcalc.views.report import Report
+from blockcalc.views.rows import Number, Row
 
 _COLUMNS = {
     "path": "preset",

@@ -2,139 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from blockcalc.render.table import Column, Table
 from blockcalc.version import VERSION
 from blockcalc.views import cells
+from blockcalc.views.rows import Named, Number, Row
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     import pandas
-    import sympy
 
-    from blockcalc.engine.context import Context
-    from blockcalc.engine.quantity import Quantity
     from blockcalc.engine.sizes import Size
-
-@dataclass(frozen=True)
-class Number:
-    """An exact number with the formula that it comes from.
-
-    `value` is an int, a Fraction, a sympy polynomial where letters are free, or None where the question
-    has no answer.
-    """
-
-    value: Any
-    make_formula: Callable[[], sympy.Expr] | None = None
-    note: str = ""
-
-    @cached_property
-    def formula(self) -> sympy.Expr | None:
-        """The formula in letters."""
-        return None if self.make_formula is None else self.make_formula()
-
-
-@dataclass(frozen=True)
-class Share:
-    """A part of a whole, as two whole numbers: a table needs no Fraction to print it."""
-
-    numerator: int
-    denominator: int
-
-    @property
-    def exact(self) -> Fraction:
-        """The share as a Fraction."""
-        from fractions import Fraction
-
-        return Fraction(self.numerator, self.denominator)
-
-    def __float__(self) -> float:
-        return self.numerator / self.denominator
-
-
-def number(context: Context, quantity: Quantity, note: str = "") -> Number:
-    """A quantity's number and formula in a context."""
-    return Number(context.number(quantity), lambda: context.formula(quantity), note)
-
-
-def ratio(context: Context, tops: Sequence[Quantity], bottom: Quantity, note: str = "") -> Number:
-    """The sum of some quantities over another: exact for whole sizes, cancelled where letters are free."""
-
-    def formula() -> sympy.Expr:
-        return _cancelled([context.formula(top) for top in tops], context.formula(bottom))
-
-    from blockcalc.engine.quantity import exact_quotient
-
-    above, below = [context.number(top) for top in tops], context.number(bottom)
-    value = _cancelled(above, below) if context.free else exact_quotient(sum(above), below)
-    return Number(value, formula, note)
-
-
-def _cancelled(tops: Sequence[sympy.Expr], bottom: sympy.Expr) -> sympy.Expr:
-    """Each quotient in lowest terms, as a sum where its denominator is a single product."""
-    import sympy
-
-    total = sympy.Integer(0)
-    for top in tops:
-        above, below = sympy.fraction(sympy.cancel(sympy.together(top / bottom)))
-        total += sympy.factor(above) / sympy.factor(below) if below.is_Add else sympy.expand(above / below)
-    return total
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row: `path`, its `number` if it has one, and other fields by name in printing order."""
-
-    path: str
-    number: Number | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.fields[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    @property
-    def value(self) -> Any:
-        """The exact number, or None."""
-        return None if self.number is None else self.number.value
-
-    @property
-    def formula(self) -> sympy.Expr | None:
-        """The formula in letters, or None."""
-        return None if self.number is None else self.number.formula
-
-
-class Named:
-    """Totals by name: `report.totals.stored`."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = dict(values)
-
-    def __getattr__(self, name: str) -> Any:
-        values: dict[str, Any] = self.__dict__.get("_values", {})
-        if name not in values:
-            raise AttributeError(f"no total {name!r}; there are {', '.join(values)}")
-        value = values[name]
-        return value() if callable(value) else value
-
-    def __getitem__(self, name: str) -> Any:
-        return getattr(self, name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __dir__(self) -> list[str]:
-        return list(self._values)
-
-    def __repr__(self) -> str:
-        return f"Named({', '.join(f'{name}={self[name]!r}' for name in self)})"
 
 
 @dataclass(frozen=True)

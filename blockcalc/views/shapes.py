@@ -6,7 +6,8 @@ from blockcalc.engine.context import Context
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import letter
 from blockcalc.engine.stage import Group, Stage
-from blockcalc.views.report import Number, Report, Row
+from blockcalc.views.report import Report
+from blockcalc.views.rows import Number, Row
 
 
 def shapes(derivation: Derivation, context: Context) -> Report:

@@ -8,7 +8,8 @@ from blockcalc.config.architecture import Architecture
 from blockcalc.engine import tally
 from blockcalc.engine.derive import derive
 from blockcalc.views.comparison import Checked, check
-from blockcalc.views.report import Number, Report, Row
+from blockcalc.views.report import Report
+from blockcalc.views.rows import Number, Row
 
 _COLUMNS = {"path": "stage", "derived": "derived", "found": "found", "ok": "ok"}
 _CONVENTIONS = {

@@ -13,7 +13,7 @@ from blockcalc.engine.context import Context
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import NOTHING, Quantity, exact_quotient
 from blockcalc.engine.stage import Group
-from blockcalc.views.report import Number, ratio
+from blockcalc.views.rows import Number, ratio
 
 
 @dataclass(frozen=True, slots=True)

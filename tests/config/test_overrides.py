@@ -5,8 +5,9 @@ import pytest
 from blockcalc.config.architecture import Architecture
 from blockcalc.config.overrides import architecture_data, flat_data, override
 from blockcalc.config.presets import load_preset, preset_names
+from blockcalc.config.resolve import feedforward_width, head_width
 from blockcalc.config.schema import read_architecture
-from blockcalc.config.widths import RoundedUp, feedforward_width, head_width
+from blockcalc.config.widths import RoundedUp
 from blockcalc.errors import BlockcalcError, ConfigError, UnknownNameError, UsageError
 
 
@@ -130,7 +131,7 @@ def test_a_rule_given_whole() -> None:
         ({"d": True}, ConfigError, "is a whole number"),
         ({"d": "none"}, ConfigError, "is no whole number"),
         ({"d": "1e999999999"}, ConfigError, "from 1 to 10^36"),
-        ({"tied_head": "perhaps"}, ConfigError, "tied_head = \"perhaps\": is true or false"),
+        ({"tied_head": "perhaps"}, ConfigError, 'tied_head = "perhaps": is true or false'),
         ({"activation": "swiglu"}, ConfigError, "no such activation"),
         ({"h": "5"}, ConfigError, "must divide the model width 64"),
         ({"k": "9"}, ConfigError, "more experts than the 8"),

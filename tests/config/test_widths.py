@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blockcalc.config.architecture import Attention, Mlp
-from blockcalc.config.widths import RoundedNearest, RoundedUp, Times, feedforward_width, head_width, whole_part
+from blockcalc.config.parts import Attention, Mlp
+from blockcalc.config.resolve import feedforward_width, head_width
+from blockcalc.config.widths import RoundedNearest, RoundedUp, Times, whole_part
 from blockcalc.errors import ConfigError
 
 

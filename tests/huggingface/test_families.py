@@ -17,7 +17,8 @@ from counting import (
     tensors,
 )
 
-from blockcalc.config.architecture import Architecture, Pattern, RotaryScaling, Run
+from blockcalc.config.architecture import Architecture, Pattern, Run
+from blockcalc.config.parts import RotaryScaling
 from blockcalc.errors import ConfigError, UnknownNameError
 from blockcalc.huggingface import FAMILIES as REGISTERED
 from blockcalc.huggingface import read_config

@@ -14,18 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from blockcalc.config.architecture import (
-    Alibi,
-    Architecture,
-    Attention,
-    Block,
-    Mlp,
-    Moe,
-    Norm,
-    Pattern,
-    Rotary,
-    RotaryScaling,
-)
+from blockcalc.config.architecture import Architecture, Pattern
+from blockcalc.config.parts import Alibi, Attention, Block, Mlp, Moe, Norm, Rotary, RotaryScaling
 from blockcalc.reference.weights import ungroup
 
 DATA = Path(__file__).parents[1] / "data" / "numeric"

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from blockcalc.config.architecture import Architecture, Attention, Block, Mlp, Norm, Rotary
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Attention, Block, Mlp, Norm, Rotary
 from blockcalc.config.widths import Times
 from blockcalc.reference import forward, probe, random_weights
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from blockcalc.config.architecture import Architecture
 from blockcalc.config.naming import LAYOUTS
-from blockcalc.config.widths import head_width, vocabulary_rows
+from blockcalc.config.resolve import head_width
 from blockcalc.reference import Result, forward, make_weights, probe, random_weights, stored_shapes, weight_shapes
 from tests.strategies import architectures
 
@@ -25,7 +25,7 @@ def some_input(architecture: Architecture, seed: int) -> Any:
     generator = np.random.default_rng(seed + 1)
     if architecture.vocabulary is None:
         return generator.standard_normal((B, T, architecture.width))
-    return generator.integers(0, vocabulary_rows(architecture), (B, T))
+    return generator.integers(0, architecture.vocabulary_rows, (B, T))
 
 
 def outcome(result: Result) -> Any:
@@ -42,7 +42,7 @@ def assert_near(found: Any, expected: Any) -> None:
 def test_a_token_changes_nothing_before_it(architecture: Architecture, seed: int, t: int) -> None:
     weights, x = random_weights(architecture, seed), some_input(architecture, seed)
     other = x.copy()
-    other[:, t] = (x[:, t] + 1) % vocabulary_rows(architecture) if architecture.vocabulary else -x[:, t] - 1.0
+    other[:, t] = (x[:, t] + 1) % architecture.vocabulary_rows if architecture.vocabulary else -x[:, t] - 1.0
     first, second = (outcome(forward(architecture, weights, y)) for y in (x, other))
     assert np.isfinite(first).all()
     assert_near(second[:, :t], first[:, :t])

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from blockcalc.config.activations import ACTIVATIONS
-from blockcalc.config.architecture import Architecture, Attention, Block, Mlp, Moe, Norm, Rotary, RotaryScaling
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Attention, Block, Mlp, Moe, Norm, Rotary, RotaryScaling
 from blockcalc.reference import forward, random_weights
 from blockcalc.reference.activations import FUNCTIONS, activate
 from blockcalc.reference.layers import normalise, softmax

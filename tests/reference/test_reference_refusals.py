@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from blockcalc.config.architecture import Architecture, Attention, Block, Mlp, Norm, Rotary, RotaryScaling
-from blockcalc.config.widths import RoundedUp, head_width
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Attention, Block, Mlp, Norm, Rotary, RotaryScaling
+from blockcalc.config.resolve import head_width
+from blockcalc.config.widths import RoundedUp
 from blockcalc.errors import ConfigError, UsageError
 from blockcalc.reference import fits, forward, largest_part_bytes, probe, random_weights, scaled_down, weight_shapes
 from tests.reference.models import TINY, stored

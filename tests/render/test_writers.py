@@ -56,7 +56,9 @@ def test_markdown() -> None:
 
 
 def test_latex() -> None:
-    table = Table(TABLE.title, COLUMNS, (("h.*.q", "0.10", "", "12 \\, d^{2}"), ("[norm]", "1e5", "", "")), (), TABLE.notes)
+    table = Table(
+        TABLE.title, COLUMNS, (("h.*.q", "0.10", "", "12 \\, d^{2}"), ("[norm]", "1e5", "", "")), (), TABLE.notes
+    )
     assert latex.write(table) == (
         "\\textbf{Parameters of a$|$b\\_c}\n"
         "\n"
@@ -106,7 +108,14 @@ def test_json_keeps_whole_numbers() -> None:
 LONG = Table(
     title="Long",
     columns=(Column("path"), Column("value", "right"), Column("formula", formula=True), Column("what is counted")),
-    rows=(("block.attention.scores", "1,234,567,890,123", "2·L·B·T·S·d + 12·d² − 13·d + 4·B·T·V·d", " ".join(["word"] * 12)),),
+    rows=(
+        (
+            "block.attention.scores",
+            "1,234,567,890,123",
+            "2·L·B·T·S·d + 12·d² − 13·d + 4·B·T·V·d",
+            " ".join(["word"] * 12),
+        ),
+    ),
     notes=(" ".join(["a note of many words"] * 8),),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blockcalc.config.architecture import Alibi, Attention, Rotary
+from blockcalc.config.parts import Alibi, Attention, Rotary
 from blockcalc.engine.components.scope import Scope, linear_stage, norm_stage, view_stage
 from blockcalc.engine.stage import Stage
 

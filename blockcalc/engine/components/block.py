@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from blockcalc.config.architecture import Block
+from blockcalc.config.parts import Block
 from blockcalc.engine.components.attention import attention_stages
 from blockcalc.engine.components.feedforward import feedforward_stages
 from blockcalc.engine.components.scope import Scope, add_stage, norm_stage

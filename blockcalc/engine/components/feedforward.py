@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blockcalc.config.architecture import Mlp, Moe
+from blockcalc.config.parts import Mlp, Moe
 from blockcalc.engine.components.scope import Scope, add_stage, linear_stage, view_stage
 from blockcalc.engine.stage import Stage
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from blockcalc.config.architecture import Architecture, Norm
+from blockcalc.config.architecture import Architecture
 from blockcalc.config.naming import LAYOUTS, Layout
+from blockcalc.config.parts import Norm
 from blockcalc.engine.contraction import Axes, Contraction, contract
 from blockcalc.engine.stage import Role, Stage, Weight
 

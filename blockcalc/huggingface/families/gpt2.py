@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from blockcalc.config.architecture import Architecture, Attention, Block, Mlp, Norm
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Attention, Block, Mlp, Norm
 from blockcalc.config.widths import Times
 from blockcalc.huggingface.keys import Keys
 

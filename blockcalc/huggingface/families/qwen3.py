@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from blockcalc.config.architecture import Architecture, Attention, Block, Mlp
+from blockcalc.config.architecture import Architecture
+from blockcalc.config.parts import Attention, Block
 from blockcalc.huggingface.keys import Keys
-from blockcalc.huggingface.parts import head_width, kv_heads, qwen_layers, rms_norm, rotary
+from blockcalc.huggingface.parts import gated_mlp, head_width, kv_heads, llama_decoder, qwen_layers, rms_norm, rotary
 
 
 def qwen3(keys: Keys) -> Architecture:
@@ -18,37 +19,17 @@ def qwen3(keys: Keys) -> Architecture:
     layers = keys.size("L", "num_hidden_layers", default=32)
     context = keys.whole("max_position_embeddings", default=32768, lowest=1)
     bias = keys.flag("attention_bias", False)
-    norm = rms_norm(keys)
-    block = Block(
-        attention=Attention(
-            heads=heads,
-            kv_heads=kv_heads(keys, heads, default=32),
-            head_width=head_width(keys, width, heads, default=128),
-            q_bias=bias,
-            k_bias=bias,
-            v_bias=bias,
-            out_bias=bias,
-            qk_norm=norm,
-            positions=rotary(keys, context),
-        ),
-        feedforward=Mlp(
-            width=keys.size("f", "intermediate_size", default=22016),
-            gated=True,
-            activation=keys.activation("hidden_act", "silu"),
-        ),
-        norm=norm,
+    attention = Attention(
+        heads=heads,
+        kv_heads=kv_heads(keys, heads, default=32),
+        head_width=head_width(keys, width, heads, default=128),
+        q_bias=bias,
+        k_bias=bias,
+        v_bias=bias,
+        out_bias=bias,
+        qk_norm=rms_norm(keys),
+        positions=rotary(keys, context),
     )
+    block = Block(attention=attention, feedforward=gated_mlp(keys, 22016), norm=rms_norm(keys))
     blocks, pattern = qwen_layers(keys, block, layers)
-    keys.ignore("attention_dropout")
-    return Architecture(
-        name=keys.name,
-        width=width,
-        layers=layers,
-        blocks=blocks,
-        pattern=pattern,
-        vocabulary=keys.size("V", "vocab_size", default=151936),
-        context=context,
-        tied_head=keys.flag("tie_word_embeddings", False),
-        final_norm=norm,
-        tensor_names="llama",
-    )
+    return llama_decoder(keys, blocks, pattern, layers=layers, context=context, vocabulary=151936)
