@@ -50,7 +50,7 @@ class ConfigError(BlockcalcError, ValueError):
 
 
 class UnknownNameError(BlockcalcError, LookupError):
-    """No such preset, file, model family, letter or convention."""
+    """No such preset, file or model family."""
 
     exit_code = 4
 

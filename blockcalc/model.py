@@ -15,6 +15,7 @@ from blockcalc.engine.run import AttentionMode, Run, check_run, default_position
 from blockcalc.engine.sizes import Size
 from blockcalc.errors import UsageError, did_you_mean, one_of
 from blockcalc.loading import load_source
+from blockcalc.notation import LETTERS
 
 if TYPE_CHECKING:
     from blockcalc.views.report import Report
@@ -44,8 +45,8 @@ class Model:
     ) -> Model:
         """The model that a source names (preset, file, folder, mapping), with sizes or choices overridden.
 
-        Raises ConfigError for a configuration that can't be, UnknownNameError for an unknown preset, file,
-        family or letter.
+        Raises ConfigError for a configuration that can't be, UnknownNameError for an unknown preset, file or
+        family, UsageError for an unknown letter.
         """
         found = load_source(source)
         model = cls(found.architecture, found.origin, found.origins, found.warnings, found.published, frozenset(free))
@@ -54,12 +55,13 @@ class Model:
     def replace(self, /, **overrides: object) -> Model:
         """The model with sizes or choices replaced, by letter or full name; what follows from them is derived anew.
 
-        Raises ConfigError, UnknownNameError.
+        Raises ConfigError, and UsageError for an unknown name.
         """
         from blockcalc.config.overrides import override
 
         changed = override(self.architecture, overrides)
-        origins = {**self.origins, **dict.fromkeys(overrides, "set")}
+        letters = {entry.field: entry.letter for entry in LETTERS if entry.field}
+        origins = {**self.origins, **{letters.get(name, name): "set" for name in overrides}}
         return replace(self, architecture=changed, origins=origins, published=None)
 
     @property
@@ -96,13 +98,15 @@ class Model:
         attention: str | None = None,
         convention: str = "exact",
         D: int | None = None,
+        N: str = "matmul",
     ) -> Report:
         """FLOPs of a forward pass over B sequences of T positions, and of training.
 
         `attention` is `full` (the default), `causal` or `half`; `convention` a name of
-        `engine.conventions.CONVENTIONS`, or `all` for a row each; `D` training tokens.
+        `engine.conventions.CONVENTIONS`, or `all` for a row each; `D` training tokens; `N` the name of the
+        N in the rules 2N and 6N, one of `engine.conventions.RULES`.
         """
-        from blockcalc.engine.conventions import CONVENTIONS
+        from blockcalc.engine.conventions import CONVENTIONS, rule_n
         from blockcalc.engine.conventions import convention as find
         from blockcalc.views.flops import conventions_report, flops
 
@@ -110,10 +114,10 @@ class Model:
             modes = {name: found.attention or "full" for name, found in CONVENTIONS.items()}
             runs = {name: self._run(B, T, S, mode) for name, mode in modes.items()}
             contexts = {name: self._context(run, D) for name, run in runs.items()}
-            return self._said(conventions_report(self.derivation, contexts), runs["exact"])
+            return self._said(conventions_report(self.derivation, contexts, rule_n(N)), runs["exact"])
         found = find(convention)
         run = self._run(B, T, S, _mode(attention, found.attention, convention))
-        return self._said(flops(self.derivation, self._context(run, D), found, run.attention), run)
+        return self._said(flops(self.derivation, self._context(run, D), found, run.attention, rule_n(N)), run)
 
     def shapes(self, B: int = 1, T: int | None = None, S: int | None = None) -> Report:
         """The tensor shape at every stage of a forward pass."""

@@ -16,7 +16,7 @@ def load(source: str | Mapping[str, Any] | PathLike[str], *, free: Collection[st
     """A model from a preset's name, a file, a folder with a config.json, "-", or a config.json's content.
 
     Sizes and choices can be replaced by letter or full name: `load("gpt2-small", L=24)`. Letters in `free`
-    stay letters. Raises ConfigError, UnknownNameError.
+    stay letters. Raises ConfigError, UnknownNameError, UsageError.
     """
     return Model.load(source, overrides=sizes, free=free)
 

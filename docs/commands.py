@@ -70,7 +70,7 @@ def _params(command: Any) -> list[tuple[Any, Any, Any]]:
 
 
 def _section(path: str, command: Any, shared: dict[tuple[str, str], None]) -> str:
-    own = [_row(param) for param in _params(command)]
+    own = [*(_row(param) for param in _params(command)), *_completion(command)]
     parts = [f"## {path}", _sentences(command.help)]
     example = (command.epilog or "").removeprefix("Example: ")
     if example:
@@ -98,6 +98,12 @@ def _row(param: tuple[Any, Any, Any]) -> tuple[str, str]:
     # typer keeps the first of an annotated option's forms where its default would stand.
     forms = [form for form in (info.default, *info.param_decls) if isinstance(form, str)]
     return f"`{', '.join(forms)}{value}`", _escaped(_sentences(info.help) + said)
+
+
+def _completion(command: Any) -> list[tuple[str, str]]:
+    """The options that typer adds to the whole for a shell's completion."""
+    added = [param for param in command.params if "completion" in param.name]
+    return [(f"`{param.opts[0]}`", _sentences(param.help)) for param in added]
 
 
 def _choices(kind: Any) -> list[str]:

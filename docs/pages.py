@@ -87,23 +87,47 @@ def _input(file: str) -> Iterator[None]:
         sys.stdin = before
 
 
-def run_python(page: Path) -> list[str]:
-    """Run the Python blocks of a page one after the other, names kept: examples as doctests, others as they are.
+class _Runner(doctest.DocTestRunner):
+    """Runs examples and keeps those that print something else: line in the block, lines that stand there, output."""
 
-    Returns a report for each example that gives something else. Other errors are raised as they come.
-    """
+    def __init__(self) -> None:
+        super().__init__(verbose=False, optionflags=doctest.ELLIPSIS)
+        self.changed: list[tuple[int, int, str]] = []
+
+    def report_failure(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
+        line = example.lineno + example.source.count("\n")
+        self.changed.append((line, example.want.count("\n"), got))
+        super().report_failure(out, test, example, got)
+
+
+@dataclass(frozen=True)
+class Session:
+    """What the Python blocks of a page gave: a report for each example that fails, and each block with its outputs."""
+
+    failures: list[str]
+    texts: list[tuple[Block, str]]
+
+
+def run_python(page: Path) -> Session:
+    """Run the Python blocks of a page as doctests, one after the other, with names kept from block to block."""
     names: dict[str, Any] = {"__name__": page.stem}
-    failures: list[str] = []
-    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    done = Session([], [])
     with contextlib.chdir(ROOT):
         for block in blocks(page, "python"):
-            if ">>>" in block.text:
-                test = parser.get_doctest(block.text, names, block.place, str(page), block.line - 1)
-                runner.run(test, out=failures.append, clear_globs=False)
-                names.update(test.globs)
-            else:
-                exec(compile(block.text, block.place, "exec"), names)
-    return failures
+            test = doctest.DocTestParser().get_doctest(block.text, names, block.place, str(page), block.line - 1)
+            runner = _Runner()
+            runner.run(test, out=done.failures.append, clear_globs=False)
+            names.update(test.globs)
+            done.texts.append((block, _written(block.text, runner.changed)))
+    return done
+
+
+def _written(text: str, changed: list[tuple[int, int, str]]) -> str:
+    """A block with the outputs that changed put in the place of those that stand there."""
+    lines = text.splitlines()
+    for line, count, got in reversed(changed):
+        lines[line : line + count] = [shown or "<BLANKLINE>" for shown in got.splitlines()]
+    return "\n".join(lines) + "\n"
 
 
 def table(page: str, heading: str) -> list[list[str]]:

@@ -112,9 +112,9 @@ FAULTS = (
     Fault("head forgotten in matmul", "if stage.matrix is None or stage.contraction is None:", "if stage.matrix is None or stage.contraction is None or stage.matrix.tied_to:"),
     Fault("head counted as linear work", "summed(blocks(derivation), lambda stage: stage.flops if stage.matrix else ())", "summed(derivation.groups, lambda stage: stage.flops if stage.matrix else ())"),
     Fault("backward as much as forward", "BACKWARD_PER_FORWARD = 2", "BACKWARD_PER_FORWARD = 1"),
-    Fault("crossover without the factor 2", '"T": ratio(context, linear, per_pair)', '"T": ratio(context, linear.divided(2), per_pair)'),
-    Fault("causal crossover at the same place", "ratio(context, linear.times(2), per_pair)", "ratio(context, linear, per_pair)"),
-    Fault("crossover with the head left out twice", "ratio(context, linear + head, per_pair)", "ratio(context, linear, per_pair)"),
+    Fault("crossover without the factor 2", '"T": ratio(context, [linear], per_pair)', '"T": ratio(context, [linear.divided(2)], per_pair)'),
+    Fault("causal crossover at the same place", "[linear.times(2)]", "[linear]"),
+    Fault("crossover with the head left out twice", "[linear, head]", "[linear]"),
     Fault("window never full", "kind.width is not None and kind.width <= lower", "False"),
     # conventions
     Fault("kaplan with the head", "return Counted(tally.linear(derivation), tally.attention(derivation))", "return Counted(tally.linear(derivation), tally.attention(derivation), tally.head(derivation))"),

@@ -23,7 +23,7 @@ def override(architecture: Architecture, overrides: Mapping[str, object], where:
 
     A name is a letter of the notation (with `_block` for one block kind alone), a field's full name, which
     changes it wherever it stands, or a dotted path from the architecture down.
-    Raises UnknownNameError for a name that is none of these, UsageError for one that means several fields
+    Raises UsageError for a name that is none of these or that means several fields
     or a size of the run, ConfigError for a value that can't be or a size that the model has no part for.
     """
     if not overrides:

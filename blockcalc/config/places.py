@@ -8,7 +8,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from blockcalc.config.architecture import Architecture
-from blockcalc.errors import ConfigError, UnknownNameError, UsageError, did_you_mean, one_of
+from blockcalc.errors import ConfigError, UsageError, did_you_mean, one_of
 from blockcalc.notation import BY_LETTER, LETTERS, base
 
 Path = tuple[str | int, ...]
@@ -56,7 +56,7 @@ def dotted(path: Path) -> str:
 def places(architecture: Architecture, name: str, where: str = "--set") -> list[Place]:
     """The fields that a name means, one or more.
 
-    Raises UnknownNameError, UsageError and ConfigError, as `overrides.override` says.
+    Raises UsageError and ConfigError, as `overrides.override` says.
     """
     if name in _RUN:
         raise UsageError(f"{where}: {name} is an option of its own: --{name} {_RUN[name]}")
@@ -134,7 +134,7 @@ def _named(standing: Mapping[Path, Any], architecture: Architecture, name: str, 
     """All places of a field, where they are the same field of each block kind."""
     found = [at for at in standing if at[-1] == name and not _matches(at, ("blocks", "*"))]
     if not found:
-        raise UnknownNameError(f"{where}: no letter or field {name[:60]!r} in this model; {_hint(standing, name)}")
+        raise UsageError(f"{where}: no letter or field {name[:60]!r} in this model; {_hint(standing, name)}")
     general = dict.fromkeys(_general(at, len(architecture.blocks) > 1) for at in found)
     if len({_general(at, True) for at in found}) > 1:
         choices = ["d" if path == ("width",) else dotted(path) for path in general]
@@ -170,7 +170,7 @@ def _dotted(standing: Mapping[Path, Any], name: str, where: str) -> list[Path]:
     if absent:
         raise ConfigError(f"this model has none, so no {name[:80]}", key=dotted(absent[0]), where=where)
     hint = did_you_mean(name, [dotted(at) for at in standing]) or "a path reads like blocks.block.attention.heads"
-    raise UnknownNameError(f"{where}: no field {name[:80]!r} in this model; {hint}")
+    raise UsageError(f"{where}: no field {name[:80]!r} in this model; {hint}")
 
 
 # What a field takes

@@ -9,7 +9,7 @@ from blockcalc.engine import tally
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import NOTHING, Quantity
 from blockcalc.engine.run import AttentionMode
-from blockcalc.errors import UnknownNameError, did_you_mean, one_of
+from blockcalc.errors import UsageError, did_you_mean, one_of
 
 BACKWARD_PER_FORWARD = 2
 """A backward pass takes the gradient of both factors of each product: twice the forward FLOPs."""
@@ -113,21 +113,44 @@ CONVENTIONS: Mapping[str, Convention] = {convention.name: convention for convent
 def convention(name: str) -> Convention:
     """The convention of that name.
 
-    Raises UnknownNameError naming the nearest.
+    Raises UsageError naming the nearest.
     """
     if name not in CONVENTIONS:
         hint = did_you_mean(name, CONVENTIONS) or f"there are {one_of(CONVENTIONS)}"
-        raise UnknownNameError(f"no FLOP convention called {name[:60]!r}; {hint}")
+        raise UsageError(f"no FLOP convention called {name[:60]!r}; {hint}")
     return CONVENTIONS[name]
 
 
-RULES: Mapping[str, tuple[str, Callable[[Derivation], Quantity]]] = {
-    "matmul": ("numbers in matrices that multiply, head once, lookup tables not", tally.matmul),
-    "total": ("all stored parameters", tally.stored),
-    "non_embedding": ("without token and position tables and an untied head", tally.non_embedding),
-    "no_positions": (
-        "all but learned positions",
-        lambda derivation: tally.stored(derivation) + tally.learned_positions(derivation).times(-1),
-    ),
-}
-"""Which N in 2N and 6N: name -> definition and quantity. The first is the default."""
+@dataclass(frozen=True, slots=True)
+class RuleN:
+    """Which N a rule of thumb means."""
+
+    name: str
+    definition: str
+    count: Callable[[Derivation], Quantity]
+
+
+def _no_positions(derivation: Derivation) -> Quantity:
+    return tally.stored(derivation) + tally.learned_positions(derivation).times(-1)
+
+
+_RULES = (
+    RuleN("matmul", "numbers in matrices that multiply, head once, lookup tables not", tally.matmul),
+    RuleN("total", "all stored parameters", tally.stored),
+    RuleN("active", "those that one token meets", tally.active),
+    RuleN("non_embedding", "without token and position tables and an untied head", tally.non_embedding),
+    RuleN("no_positions", "all but learned positions", _no_positions),
+)
+RULES: Mapping[str, RuleN] = {rule.name: rule for rule in _RULES}
+"""Which N in 2N and 6N, by name. The first is the default."""
+
+
+def rule_n(name: str) -> RuleN:
+    """The N of that name.
+
+    Raises UsageError naming the nearest.
+    """
+    if name not in RULES:
+        hint = did_you_mean(name, RULES) or f"there are {one_of(RULES)}"
+        raise UsageError(f"no N called {name[:60]!r}; {hint}")
+    return RULES[name]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _LEFT = {"path", "formula", "symbols", "reads", "name", "family", "source", "ok", "step", "text", "definition", "kind"}
 _LEFT |= {"aliases", "derived", "found", "tied_to", "substitution", "case", "reason", "spec"}
-_SCALES = tuple((10 ** (3 * power), letter) for power, letter in zip(range(8, 0, -1), "YZEPTGMk", strict=True))
+_SCALES = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
 
 
 def alignment(key: str) -> Literal["left", "right"]:
@@ -65,32 +65,38 @@ def exact(value: Any) -> str:
 
 def _fraction(value: Any) -> str:
     """A Fraction: in full when its decimal ends within 6 places, else both whole numbers."""
-    scaled = value * 10**6
-    if scaled.denominator == 1:
-        whole, part = divmod(abs(int(scaled)), 10**6)
+    if _ends(value):
+        whole, part = divmod(abs(int(value * 10**6)), 10**6)
         sign = "-" if value < 0 else ""
         return f"{sign}{whole:,}.{part:06d}".rstrip("0")
     return f"{value.numerator:,}/{value.denominator:,}"
 
 
 def short(value: Any) -> str:
-    """A number in powers of 1000: 124.4 M. Rounded, for reading; "" below 10,000 and for what isn't a number."""
+    """A count in powers of 1000 (124.4 M, 8.0 B, 1.2 T, then 2.188e20), a fraction as a decimal.
+
+    Rounded, for reading; "" where the exact form is as short, and for what isn't a number.
+    """
     if isinstance(value, bool) or not hasattr(value, "numerator"):
         return ""
-    if getattr(value, "denominator", 1) != 1 and abs(value) < 1000:
-        return f"{_decimal(value.numerator, value.denominator, 4)}"
+    numerator, denominator = value.numerator, value.denominator
+    if abs(numerator) >= 10**15 * denominator:
+        return _scientific(abs(numerator) // denominator, "-" if numerator < 0 else "")
     for scale, letter in _SCALES:
-        if abs(value) >= scale and abs(value) >= 10_000:
-            return _scaled(value, scale, letter)
-    return ""
+        if abs(numerator) >= max(scale, 10**4) * denominator:
+            return f"{_decimal(numerator, denominator * scale, 1)} {letter}"
+    return "" if _ends(value) else _decimal(numerator, denominator, 4)
 
 
-def _scaled(value: Any, scale: int, letter: str) -> str:
-    numerator, denominator = value.numerator, value.denominator * scale
-    if abs(numerator) >= 10**6 * denominator:
-        digits = str(abs(numerator) // value.denominator)
-        return f"{'-' if numerator < 0 else ''}{digits[0]}.{digits[1:4]}e{len(digits) - 1}"
-    return f"{_decimal(numerator, denominator, 1)} {letter}"
+def _scientific(whole: int, sign: str) -> str:
+    digits = str(whole)
+    lead = _decimal(int(digits[:8]), 10 ** (len(digits[:8]) - 1), 3)
+    return f"{sign}{lead}e{len(digits) - 1}" if lead != "10.000" else f"{sign}1.000e{len(digits)}"
+
+
+def _ends(value: Any) -> bool:
+    """Whether the decimal ends within 6 places."""
+    return bool((value * 10**6).denominator == 1)
 
 
 def _decimal(numerator: int, denominator: int, places: int) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from blockcalc.engine import tally
 from blockcalc.engine.context import Context
-from blockcalc.engine.conventions import ATTENTION, BACKWARD_PER_FORWARD, CONVENTIONS, RULES, Convention, Counted
+from blockcalc.engine.conventions import ATTENTION, BACKWARD_PER_FORWARD, CONVENTIONS, RULES, Convention, Counted, RuleN
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import NOTHING, Quantity
 from blockcalc.engine.stage import Group, Stage
+from blockcalc.views.cells import exact
 from blockcalc.views.report import Report
 from blockcalc.views.rows import Number, Row, number, ratio
 
@@ -22,23 +23,24 @@ _PART_NOTES = {
 }
 
 
-def flops(derivation: Derivation, context: Context, convention: Convention, attention: str) -> Report:
+def flops(derivation: Derivation, context: Context, convention: Convention, attention: str, rule: RuleN) -> Report:
     """FLOPs of one forward pass over B·T positions, stage by stage, and the totals of training.
 
-    `context` holds the run's sizes; D is among them when a run over D tokens is asked for.
+    `context` holds the run's sizes; D is among them when a run over D tokens is asked for. `rule` says
+    which N the rules of thumb mean.
     """
     counted = convention.count(derivation)
-    exact = convention.name in {"exact", "macs"}
-    rows = _stage_rows(derivation, context, convention) if exact else _part_rows(counted, context)
+    by_stage = convention.name in {"exact", "macs"}
+    rows = _stage_rows(derivation, context, convention) if by_stage else _part_rows(counted, context)
     name = derivation.architecture.name
     unit = "Multiply-adds" if convention.name == "macs" else "FLOPs"
     return Report(
         command="flops",
         model=name,
-        title=f"{unit} of one forward pass of {name}",
+        title=f"{unit} of one forward pass of {name}, {_run_text(context)}",
         columns={"path": "stage", "kind": "kind", "value": unit, "short": "", "formula": "formula"},
         rows=tuple(rows),
-        numbers=_totals(derivation, context, counted),
+        numbers=_totals(derivation, context, counted, rule),
         sizes=context.shown(),
         conventions={
             "convention": f"{convention.name}: {convention.definition}",
@@ -46,11 +48,11 @@ def flops(derivation: Derivation, context: Context, convention: Convention, atte
             "elementwise": "scalar operations, never part of the FLOPs above",
             "backward": f"{BACKWARD_PER_FORWARD} times the forward pass, nothing recomputed",
         },
-        notes=_rule_notes(derivation, context),
+        notes=_rule_notes(derivation, context, rule),
     )
 
 
-def conventions_report(derivation: Derivation, contexts: dict[str, Context]) -> Report:
+def conventions_report(derivation: Derivation, contexts: dict[str, Context], rule: RuleN) -> Report:
     """One row a convention: FLOPs of a forward pass for each position, and the definition."""
     rows = []
     for convention in CONVENTIONS.values():
@@ -58,7 +60,7 @@ def conventions_report(derivation: Derivation, contexts: dict[str, Context]) -> 
         whole = _forward(convention.count(derivation))
         fields = {"forward": number(context, whole), "definition": convention.definition}
         rows.append(Row(convention.name, number(context, whole.divided(1, "B", "T")), fields))
-    exact = contexts["exact"]
+    plain = contexts["exact"]
     return Report(
         command="flops",
         model=derivation.architecture.name,
@@ -71,11 +73,17 @@ def conventions_report(derivation: Derivation, contexts: dict[str, Context]) -> 
             "formula": "formula",
         },
         rows=tuple(rows),
-        numbers=_totals(derivation, exact, CONVENTIONS["exact"].count(derivation)),
-        sizes=exact.shown(),
+        numbers=_totals(derivation, plain, CONVENTIONS["exact"].count(derivation), rule),
+        sizes=plain.shown(),
         conventions={"totals": "those of exact, with the full square"},
-        notes=_rule_notes(derivation, exact),
+        notes=_rule_notes(derivation, plain, rule),
     )
+
+
+def _run_text(context: Context) -> str:
+    """`B = 1, T = 1,024`, with S where positions are cached; free letters as they are."""
+    letters = ["B", "T"] + (["S"] if context.sizes["S"].definition is None else [])
+    return ", ".join(name if name in context.free else f"{name} = {exact(context.values[name])}" for name in letters)
 
 
 def _forward(counted: Counted) -> Quantity:
@@ -85,10 +93,10 @@ def _forward(counted: Counted) -> Quantity:
     return sum(rest, first)
 
 
-def _totals(derivation: Derivation, context: Context, counted: Counted) -> dict[str, Number]:
+def _totals(derivation: Derivation, context: Context, counted: Counted, rule: RuleN) -> dict[str, Number]:
     forward = _forward(counted)
     training = forward.times(1 + BACKWARD_PER_FORWARD)
-    rule = tally.matmul(derivation)
+    n, said = rule.count(derivation), f"N = {rule.name}"
     made = {name: number(context, getattr(counted, name), _PART_NOTES[name]) for name in _PARTS[:3]}
     if counted.other.parts:
         made["other"] = number(context, counted.other, _PART_NOTES["other"])
@@ -99,13 +107,13 @@ def _totals(derivation: Derivation, context: Context, counted: Counted) -> dict[
         "training": number(context, training, "forward and backward"),
         "training_per_token": number(context, training.divided(1, "B", "T")),
         "block_attention_share": attention_share(derivation, context),
-        "rule_2N": number(context, rule.times(2), "per token, N = matmul"),
-        "rule_6N": number(context, rule.times(6), "per token, N = matmul"),
+        "rule_2N": number(context, n.times(2), f"per token, {said}"),
+        "rule_6N": number(context, n.times(6), f"per token, {said}"),
         "elementwise": number(context, tally.elementwise(derivation), "operations, apart from the FLOPs"),
     }
     if "D" in context.sizes:
         made["training_run"] = number(context, training.times(1, "D").divided(1, "B", "T"), "over D tokens")
-        made["rule_6ND"] = number(context, rule.times(6, "D"), "N = matmul")
+        made["rule_6ND"] = number(context, n.times(6, "D"), said)
     return made
 
 
@@ -136,7 +144,16 @@ def _stage_rows(derivation: Derivation, context: Context, convention: Convention
 
 
 def _spec(stage: Stage, context: Context) -> str:
-    return " ".join(context.spelled(word) for word in stage.contraction.spec.split()) if stage.contraction else ""
+    """The contraction in index notation, with compound widths spelled out."""
+    if stage.contraction is None:
+        return ""
+    sides = (stage.contraction.left, stage.contraction.right, stage.contraction.out)
+    left, right, out = (" ".join(_bracketed(context.spelled(axis)) for axis in axes) for axes in sides)
+    return f"{left}, {right} -> {out}"
+
+
+def _bracketed(axis: str) -> str:
+    return f"({axis})" if "·" in axis else axis
 
 
 def _elementwise_rows(group: Group, stage: Stage, context: Context) -> Iterator[Row]:
@@ -149,10 +166,8 @@ def _elementwise_rows(group: Group, stage: Stage, context: Context) -> Iterator[
     yield Row(path, number(context, Quantity(((group.count, operations),))), {"kind": "elementwise"})
 
 
-def _rule_notes(derivation: Derivation, context: Context) -> tuple[str, ...]:
+def _rule_notes(derivation: Derivation, context: Context, rule: RuleN) -> tuple[str, ...]:
     """The N that a rule of thumb may mean, each with its number."""
-    from blockcalc.views.cells import exact
-
-    said = [f"{name} {exact(context.number(count(derivation)))} ({text})" for name, (text, count) in RULES.items()]
-    return (f"N in 2N and 6N, by name: {'; '.join(said)}. The rules above use matmul.",)
+    said = [f"{n.name} {exact(context.number(n.count(derivation)))} ({n.definition})" for n in RULES.values()]
+    return (f"N in 2N and 6N, by name: {'; '.join(said)}. The rules above use {rule.name}.",)
 

@@ -53,9 +53,11 @@ def _columns(by: str, routed: bool) -> dict[str, str]:
 def _totals(derivation: Derivation, context: Context) -> dict[str, Number]:
     shared = any(weight.tied_to for stage in derivation.stages() for weight in stage.weights)
     tied = "the head is the token table, counted once" if shared else ""
+    mixed = any(weight.routed for stage in derivation.stages() for weight in stage.weights)
+    routed = "that one token meets: k of E routed experts" if mixed else "that one token meets"
     return {
         "stored": number(context, tally.stored(derivation), tied),
-        "active": number(context, tally.active(derivation), "that one token meets: k of E routed experts"),
+        "active": number(context, tally.active(derivation), routed),
         "non_embedding": number(context, tally.non_embedding(derivation), "without tables and an untied head"),
         "matmul": number(context, tally.matmul(derivation), "in matrices that multiply per token, head included"),
         "state_dict": number(context, tally.state_dict(derivation), "tied matrices written twice"),

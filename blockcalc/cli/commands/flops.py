@@ -28,6 +28,15 @@ Convention = Annotated[
         rich_help_panel="Conventions",
     ),
 ]
+RuleN = Annotated[
+    str,
+    typer.Option(
+        "--N",
+        metavar="NAME",
+        help="Which N the rules 2N and 6N mean: matmul, total, active, non_embedding or no_positions.",
+        rich_help_panel="Conventions",
+    ),
+]
 
 
 def flops(
@@ -38,6 +47,7 @@ def flops(
     D: options.Tokens = None,
     attention: Attention = None,
     convention: Convention = "exact",
+    N: RuleN = "matmul",
     sets: options.Set = None,
     free: options.Free = None,
     format: options.Format = "text",
@@ -50,5 +60,5 @@ def flops(
     A row a stage. The conventions that they are counted under stand below.
     """
     run = sizes(B=B, T=T, S=S, D=D)
-    report = load(model, sets, free).flops(attention=attention, convention=convention, **run)
+    report = load(model, sets, free).flops(attention=attention, convention=convention, N=N, **run)
     emit(report, Output(format, output, formulas, strict))
