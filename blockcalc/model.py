@@ -42,24 +42,30 @@ class Model:
         *,
         overrides: Mapping[str, object] | None = None,
         free: Collection[str] = (),
+        where: str = "replace",
     ) -> Model:
         """The model that a source names (preset, file, folder, mapping), with sizes or choices overridden.
+
+        `where` is what a refused override is said to come from.
 
         Raises ConfigError for a configuration that can't be, UnknownNameError for an unknown preset, file or
         family, UsageError for an unknown letter.
         """
         found = load_source(source)
         model = cls(found.architecture, found.origin, found.origins, found.warnings, found.published, frozenset(free))
-        return model.replace(**overrides) if overrides else model
+        return model._replaced(overrides, where) if overrides else model
 
     def replace(self, /, **overrides: object) -> Model:
         """The model with sizes or choices replaced, by letter or full name; what follows from them is derived anew.
 
         Raises ConfigError, and UsageError for an unknown name.
         """
+        return self._replaced(overrides, "replace")
+
+    def _replaced(self, overrides: Mapping[str, object], where: str) -> Model:
         from blockcalc.config.overrides import override
 
-        changed = override(self.architecture, overrides)
+        changed = override(self.architecture, overrides, where)
         letters = {entry.field: entry.letter for entry in LETTERS if entry.field}
         origins = {**self.origins, **{letters.get(name, name): "set" for name in overrides}}
         return replace(self, architecture=changed, origins=origins, published=None)

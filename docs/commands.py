@@ -39,9 +39,9 @@ _EXIT_CODES = """## Exit codes
 |---|---|
 | 0 | done |
 | 1 | `verify` found a mismatch; `--strict` met a warning; a question has no answer |
-| 2 | the command line is used wrongly |
+| 2 | the command line is used wrongly; an unknown letter, key, option or convention |
 | 3 | a configuration that can't be: a bad value, a missing key, not JSON, impossible sizes |
-| 4 | an unknown preset, file, model family, letter or convention |
+| 4 | an unknown preset, file or model family |
 | 130 | interrupted |
 
 Results go to standard output, warnings and errors to standard error, one line each.

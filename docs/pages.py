@@ -96,7 +96,7 @@ class _Runner(doctest.DocTestRunner):
 
     def report_failure(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
         line = example.lineno + example.source.count("\n")
-        self.changed.append((line, example.want.count("\n"), got))
+        self.changed.append((line, example.want.count("\n"), _without_frames(got)))
         super().report_failure(out, test, example, got)
 
 
@@ -120,6 +120,14 @@ def run_python(page: Path) -> Session:
             names.update(test.globs)
             done.texts.append((block, _written(block.text, runner.changed)))
     return done
+
+
+def _without_frames(output: str) -> str:
+    """A traceback with its frames left out, as a page shows one; anything else as it is."""
+    if not output.startswith("Traceback"):
+        return output
+    first, *rest = output.splitlines()
+    return "\n".join([first, "    ...", *(line for line in rest if not line.startswith(" "))]) + "\n"
 
 
 def _written(text: str, changed: list[tuple[int, int, str]]) -> str:

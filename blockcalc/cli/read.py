@@ -18,7 +18,7 @@ def load(source: str, sets: Iterable[str] | None, free: str | None) -> Model:
     """
     from blockcalc.model import Model
 
-    return Model.load(source, overrides=overrides(sets or ()), free=letters(free))
+    return Model.load(source, overrides=overrides(sets or ()), free=letters(free), where="--set")
 
 
 def overrides(sets: Iterable[str]) -> dict[str, str]:

@@ -66,17 +66,23 @@ def ratio(context: Context, tops: Sequence[Quantity], bottom: Quantity, note: st
     from blockcalc.engine.quantity import exact_quotient
 
     above, below = [context.number(top) for top in tops], context.number(bottom)
-    value = _cancelled(above, below) if context.free else exact_quotient(sum(above), below)
-    return Number(value, formula, note)
+    if not context.free:
+        return Number(exact_quotient(sum(above), below), formula, note)
+    from blockcalc.engine.symbols import plain
+
+    return Number(plain(_cancelled(above, below)), formula, note)
 
 
 def _cancelled(tops: Sequence[sympy.Expr], bottom: sympy.Expr) -> sympy.Expr:
     """Each quotient in lowest terms, as a sum where its denominator is a single product."""
     import sympy
 
-    total = sympy.Integer(0)
+    from blockcalc.engine.symbols import exact_expression
+
+    # Where no free letter is left these are Python's own numbers, and / would make a float of them.
+    total, divisor = sympy.Integer(0), exact_expression(bottom)
     for top in tops:
-        above, below = sympy.fraction(sympy.cancel(sympy.together(top / bottom)))
+        above, below = sympy.fraction(sympy.cancel(sympy.together(exact_expression(top) / divisor)))
         total += sympy.factor(above) / sympy.factor(below) if below.is_Add else sympy.expand(above / below)
     return total
 

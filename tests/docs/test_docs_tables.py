@@ -61,8 +61,7 @@ def test_parameter_totals() -> None:
 
 
 def test_which_n() -> None:
-    values = {letter: size.value for letter, size in GPT2.sizes.items()}
-    found = {name: quantity(GPT2.derivation).value(values) for name, (_, quantity) in RULES.items()}
+    found = {name: GPT2.flops(N=name).totals.rule_2N // 2 for name in RULES}
     rows = table("conventions.md", "Which N")
     assert {row[0]: number(row[1]) for row in rows} == found
     assert [number(row[2]) for row in rows] == [2 * found[row[0]] for row in rows]
