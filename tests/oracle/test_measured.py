@@ -118,6 +118,9 @@ WRITTEN: Mapping[str, dict[str, Any]] = {
     "gpt-neo-125m": gpt_neo_125m(),
 }
 
+NAMED_ALIKE = [name for name in MEASURED if name not in WRITTEN]
+"""Models whose tensors have the framework's names: all but those of families without a table of names."""
+
 
 def model(name: str) -> Model:
     """The model under that name of the data."""
@@ -136,11 +139,6 @@ def stored_tensors(name: str) -> dict[str, list[list[Any]]]:
     return tensors
 
 
-def named_alike(name: str) -> bool:
-    """Whether the model's names are the framework's: all but those of families without a table of names."""
-    return name not in WRITTEN
-
-
 def test_every_measured_model_is_tested() -> None:
     assert set(MEASURED) == {*PRESETS, *RESIZED, *WRITTEN}
     assert len(PRESETS) >= 20
@@ -157,7 +155,7 @@ def test_forward_flops(name: str) -> None:
         assert model(name).flops(B=1, T=int(T)).totals.forward == measured["total"]
 
 
-@pytest.mark.parametrize("name", filter(named_alike, MEASURED))
+@pytest.mark.parametrize("name", NAMED_ALIKE)
 def test_tensors_by_name(name: str) -> None:
     found: dict[str, list[list[Any]]] = {}
     tied = []
@@ -192,7 +190,7 @@ def module_of(stage: Stage, group: Group) -> str:
     return module_of(out, group).rpartition(".")[0]
 
 
-@pytest.mark.parametrize("name", filter(named_alike, MEASURED))
+@pytest.mark.parametrize("name", NAMED_ALIKE)
 def test_flops_by_module(name: str) -> None:
     """Each module's FLOPs are those of the stages that run in it or below it."""
     found = model(name)
@@ -205,7 +203,7 @@ def test_flops_by_module(name: str) -> None:
             assert sum(inside) == flops, module
 
 
-@pytest.mark.parametrize("name", filter(named_alike, MEASURED))
+@pytest.mark.parametrize("name", NAMED_ALIKE)
 def test_shapes_of_modules_with_weights(name: str) -> None:
     """What such a module returns is what its stage writes; heads may stand on either side of the positions."""
     found, shapes = model(name), MEASURED[name]["shapes"]
