@@ -44,7 +44,12 @@ def main() -> None:
     runs = parser.parse_args().runs
     llama = blockcalc.load("llama-3-8b").architecture
     rows = [
-        ("126 layers beside 12", Model(llama).replace(L=126).architecture, Model(llama).replace(L=12).architecture, 1.2),
+        (
+            "126 layers beside 12",
+            Model(llama).replace(L=126).architecture,
+            Model(llama).replace(L=12).architecture,
+            1.2,
+        ),
         ("two block kinds beside one", blockcalc.load("gemma-2-9b").architecture, _one_kind("gemma-2-9b"), 2.5),
     ]
     print("| derivation | ours | ratio | limit |\n|---|---|---|---|")

@@ -186,7 +186,8 @@ def widths() -> None:
     """Llama's rule, and rounding to the nearest multiple, which is another."""
     up = [
         (4096, 256, None, 11_008), (5120, 256, None, 13_824), (8192, 4096, 1.3, 28_672), (4096, 1024, 1.3, 14_336),
-        (16384, 4096, 1.2, 53_248), (2048, 256, 1.5, 8_192), (8, 1, None, 21), (3 * 10**20 + 3, 1, None, 8 * 10**20 + 8),
+        (16384, 4096, 1.2, 53_248), (2048, 256, 1.5, 8_192), (8, 1, None, 21),
+        (3 * 10**20 + 3, 1, None, 8 * 10**20 + 8),
     ]  # fmt: skip
     for d, multiple, multiplier, f in up:
         assert RoundedUp(multiple=multiple, multiplier=multiplier).width(d) == f, d
@@ -211,8 +212,8 @@ def sums() -> None:
 
 
 CHECKS: tuple[Callable[[], None], ...] = (
-    widths, rotated_numbers, training, crossover, conventions, measured_flops, query_key_pairs, tensors, published_totals,
-    sums, reference_pass,
+    widths, rotated_numbers, training, crossover, conventions, measured_flops, query_key_pairs, tensors,
+    published_totals, sums, reference_pass,
 )  # fmt: skip
 
 

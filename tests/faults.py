@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a fault is a line of source beside what takes its place)
 """Wrong formulas, planted one at a time into the code that runs, to see whether anything notices.
 
 A fault is a piece of the package's source and what stands there instead. `planted` compiles the changed
@@ -9,11 +10,12 @@ from __future__ import annotations
 
 import ast
 import importlib
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -187,8 +189,7 @@ def _function(old: Any, new: Any, undo: list[Callable[[], None]], home: str | No
     old, new = _plain(old), _plain(new)
     if old is None or new is None or old.__code__ == new.__code__ or (home and new.__module__ != home):
         return
-    right = old.__code__
-    undo.append(lambda: setattr(old, "__code__", right))
+    undo.append(partial(setattr, old, "__code__", old.__code__))
     old.__code__ = new.__code__
 
 
@@ -205,9 +206,7 @@ def _table(old: dict[Any, Any], new: dict[Any, Any], undo: list[Callable[[], Non
 
 def _number(old: Any, new: int, name: str, undo: list[Callable[[], None]]) -> None:
     """A constant, wherever it was imported to."""
-    import sys
-
-    for module in [module for name, module in sys.modules.items() if name.startswith("blockcalc.")]:
+    for module in [module for place, module in sys.modules.items() if place.startswith("blockcalc.")]:
         if vars(module).get(name) == old and name.isupper():
-            undo.append(lambda module=module: setattr(module, name, old))  # type: ignore[misc]
+            undo.append(partial(setattr, module, name, old))
             setattr(module, name, new)

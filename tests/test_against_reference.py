@@ -22,7 +22,8 @@ from blockcalc.engine.context import Context
 from blockcalc.engine.derive import Derivation, derive
 from blockcalc.engine.evaluate import evaluate
 from blockcalc.engine.run import Run, run_sizes
-from blockcalc.engine.symbols import symbol
+from blockcalc.engine.symbols import exact_expression, symbol
+from blockcalc.errors import UsageError
 from blockcalc.model import Model
 from blockcalc.views.comparison import check
 from blockcalc.views.report import Report
@@ -147,6 +148,30 @@ def test_formulas_give_their_numbers(architecture: Architecture, mode: str) -> N
 def rational(value: Any) -> sympy.Expr:
     """A whole number or fraction as sympy's."""
     return sympy.Rational(value.numerator, value.denominator)
+
+
+@settings(max_examples=FEW)
+@given(architecture=architectures(), data=st.data())
+def test_free_letters_give_the_numbers_back(architecture: Architecture, data: st.DataObject) -> None:
+    """Polynomials in any letters, with their values filled in; or a refusal that names what follows from what."""
+    sizes = Model(architecture).sizes
+    letters = [letter for letter, size in sizes.items() if not size.compound and (letter != "L" or not size.definition)]
+    free = data.draw(st.sets(st.sampled_from(letters), min_size=1, max_size=3))
+    replaced = {symbol(letter): sympy.Integer(sizes[letter].value) for letter in free}
+    for view in ("params", "flops", "crossover"):
+        options: dict[str, Any] = {"B": 2, "T": 6} if view == "flops" else {}
+        bound = getattr(Model(architecture), view)(**options)
+        try:
+            report = getattr(Model(architecture, free=frozenset(free)), view)(**options)
+        except UsageError as error:
+            if "follows from" not in str(error):
+                raise
+            continue
+        for name, entry in report.numbers.items():
+            if entry.value is not None:
+                found = exact_expression(entry.value)
+                assert not found.atoms(sympy.Float)
+                assert found.xreplace(replaced) == rational(bound.numbers[name].value), name
 
 
 # What is printed

@@ -163,7 +163,11 @@ def test_free_run_sizes() -> None:
 @pytest.mark.parametrize(
     ("preset", "letters", "told"),
     [
-        ("llama-7b", ("d",), "f = 256·⌈⌊8d/3⌋/256⌉ follows from d, and that is no polynomial: free f too (--free d,f) or bind d"),
+        (
+            "llama-7b",
+            ("d",),
+            "f = 256·⌈⌊8d/3⌋/256⌉ follows from d, and that is no polynomial: free f too (--free d,f) or bind d",
+        ),
         ("gpt2-small", ("W",), "no letter 'W' to free in this model; there are "),
         ("gpt2-small", ("x",), "no letter 'x' to free in this model; there are "),
         ("gemma-2-9b", ("L",), "L is the sum of its block kinds: free L_local or L_global"),

@@ -58,7 +58,9 @@ def test_gpt2_block_rule_in_letters() -> None:
     }
 
 
-@pytest.mark.parametrize(("d", "attention", "feedforward"), [(4, 64, 128), (100, 40_000, 80_000), (768, 2_359_296, 4_718_592)])
+@pytest.mark.parametrize(
+    ("d", "attention", "feedforward"), [(4, 64, 128), (100, 40_000, 80_000), (768, 2_359_296, 4_718_592)]
+)
 def test_weights_alone(d: int, attention: int, feedforward: int) -> None:
     model = blockcalc.load(gpt(d, 1, 4, biased=False))
     assert (each(model, "block.attention"), each(model, "block.feedforward")) == (attention, feedforward)
@@ -173,7 +175,8 @@ def test_gpt2_small_training() -> None:
 
 def test_block_d8() -> None:
     """n = 5, d = 8, h = 2, h_kv = 1, f = 21."""
-    rows = {row.path.removeprefix("block."): list(row.shape) for row in blockcalc.load("block-d8").shapes(B=1, T=5).rows}
+    found = blockcalc.load("block-d8").shapes(B=1, T=5)
+    rows = {row.path.removeprefix("block."): list(row.shape) for row in found.rows}
     assert rows["attention.q"] == rows["attention.q_rotary"] == [1, 2, 5, 4]
     assert rows["attention.k"] == rows["attention.v"] == [1, 1, 5, 4]
     assert rows["attention.keys_repeated"] == rows["attention.values_repeated"] == [1, 2, 5, 4]
@@ -289,12 +292,14 @@ def test_crossover_with_head() -> None:
 
 
 def test_crossover_under_windows() -> None:
-    """Gemma 2 9B: 21 layers see at most 4,096 keys. Linear work equals attention where
-    42·198,180,864·2 = 16,384·(21·4,096 + 21·T), all per token."""
+    """Gemma 2 9B: 21 layers see at most 4,096 keys, 21 all of them.
+
+    Linear work is attention's where 42·2·198,180,864 = 16,384·(21·4,096 + 21·T), all per token.
+    """
     block = 3584 * (2 * 16 + 2 * 8) * 256 + 3 * 3584 * 14_336
     assert block == 198_180_864
     totals = blockcalc.load("gemma-2-9b").crossover().totals
-    assert totals.T == Fraction(2 * block, 4 * 16 * 256)
+    assert Fraction(2 * block, 4 * 16 * 256) == totals.T
     assert totals.T_window == Fraction(42 * 2 * block, 21 * 4 * 16 * 256) - 4_096
 
 
@@ -328,6 +333,7 @@ def test_a_head_wider_than_the_model() -> None:
 
 # Impossible
 
+EXPERTS = {"kind": "moe", "experts": 4, "width": 8}
 IMPOSSIBLE = [
     (
         stack(640, 1, attention={"heads": 5, "kv_heads": 2}),
@@ -344,8 +350,9 @@ IMPOSSIBLE = [
         "would be turned; an even head width (or fraction of it) would do",
     ),
     (
-        stack(64, 1, attention={"heads": 4}, feedforward={"kind": "moe", "experts": 4, "experts_per_token": 5, "width": 8}),
-        "blocks.block.feedforward.experts_per_token = 5: a token can't visit more experts than the 4 there are; at most 4",
+        stack(64, 1, attention={"heads": 4}, feedforward={**EXPERTS, "experts_per_token": 5}),
+        "blocks.block.feedforward.experts_per_token = 5: a token can't visit more experts than the 4 there are; "
+        "at most 4",
     ),
     (stack(0, 1, attention={"heads": 1}), "width = 0: a size is a whole number from 1 to 10^36"),
     (stack(64, 1, attention={"heads": 4}, vocabulary=True), "vocabulary = true: is a whole number"),
@@ -364,15 +371,20 @@ def test_impossible(words: dict[str, Any], told: str) -> None:
 @pytest.mark.parametrize(
     ("sizes", "code", "told"),
     [
-        ({"h_kv": 5}, 3, "--set: blocks.block.attention.kv_heads = 5: must divide the 32 query heads; 1, 2, 4, 8, 16 or 32 would do"),
+        (
+            {"h_kv": 5},
+            3,
+            "replace: blocks.block.attention.kv_heads = 5: must divide the 32 query heads; "
+            "1, 2, 4, 8, 16 or 32 would do",
+        ),
         (
             {"h": 24, "h_kv": 8},
             3,
-            "--set: blocks.block.attention.heads = 24: must divide the model width 4096 when no head_width is given; "
+            "replace: blocks.block.attention.heads = 24: must divide the model width 4096 when no head_width is given; "
             "heads = 16 or 32, or give head_width",
         ),
-        ({"hkv": 4}, 4, "--set: no letter or field 'hkv' in this model; did you mean h_kv?"),
-        ({"T": 4}, 2, "--set: T is an option of its own: --T 128"),
+        ({"hkv": 4}, 2, "replace: no letter or field 'hkv' in this model; did you mean h_kv?"),
+        ({"T": 4}, 2, "replace: T is an option of its own: --T 128"),
     ],
 )
 def test_impossible_overrides(sizes: dict[str, Any], code: int, told: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import importlib
 import inspect
@@ -83,12 +82,14 @@ def test_replace() -> None:
 
 def test_sources(tmp_path: Path) -> None:
     """A name, an alias, a file, a folder, a config.json's content: one model."""
-    config = {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50_257, "n_positions": 1024}
+    sizes = {"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50_257, "n_positions": 1024}
+    config = {"model_type": "gpt2", **sizes}
     (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
     preset = Path(resolve_name("gpt2-small"))
     for source in ("gpt2-small", "gpt2", config, tmp_path, str(tmp_path / "config.json"), preset):
         assert blockcalc.load(source).params().totals.stored == 124_439_808
-    assert blockcalc.load(gpt(768, 12, 12, vocabulary=50_257, learned_positions=1024)).params().totals.stored == 124_439_808
+    words = gpt(768, 12, 12, vocabulary=50_257, learned_positions=1024)
+    assert blockcalc.load(words).params().totals.stored == 124_439_808
 
 
 def reports() -> dict[str, Report]:
@@ -169,8 +170,8 @@ def test_a_fraction_written_out() -> None:
 
 def test_sizes_and_conventions_in_plain_data() -> None:
     data = blockcalc.load("gpt2-small").flops(B=2, T=1024).to_dict()
-    sizes = {"L": 12, "d": 768, "V": 50_257, "P": 1024, "h": 12, "h_kv": 12, "d_h": 64, "f": 3072, "B": 2, "T": 1024, "S": 1024}
-    assert sizes.items() <= data["sizes"].items()
+    sizes = {"L": 12, "d": 768, "V": 50_257, "P": 1024, "h": 12, "h_kv": 12, "d_h": 64, "f": 3072}
+    assert {**sizes, "B": 2, "T": 1024, "S": 1024}.items() <= data["sizes"].items()
     assert set(data["conventions"]) >= {"convention", "attention", "backward"}
     assert data["definitions"]["f"] == "4·d"
     assert blockcalc.load("llama-7b").params().to_dict()["definitions"]["f"] == "256·⌈⌊8d/3⌋/256⌉"
@@ -286,6 +287,5 @@ def undocumented(kind: type[Any]) -> list[str]:
 def test_docstring_of_the_package_is_true() -> None:
     """The example in it gives what it says."""
     lines = [line.strip() for line in (blockcalc.__doc__ or "").splitlines()]
-    expression, answer = next((a[4:], b) for a, b in zip(lines, lines[1:], strict=False) if a.startswith(">>> blockcalc."))
-    assert isinstance(ast.parse(expression, mode="eval"), ast.Expression)
-    assert str(blockcalc.load("gpt2-small").params().totals.stored) == answer
+    asked = lines.index('>>> blockcalc.load("gpt2-small").params().totals.stored')
+    assert str(blockcalc.load("gpt2-small").params().totals.stored) == lines[asked + 1]

@@ -8,9 +8,13 @@ from blockcalc.config.naming import LAYOUTS
 from blockcalc.config.parts import Block
 from blockcalc.config.resolve import feedforward_width, head_width
 from blockcalc.errors import ConfigError, did_you_mean, one_of
+from blockcalc.notation import LETTERS
 
 RESERVED = frozenset({"embedding", "head", "final_norm", "stream", "input", "positions"})
 """Names that stage paths use outside the blocks."""
+
+SUBSCRIPTS = frozenset(entry.letter.partition("_")[2] for entry in LETTERS if "_" in entry.letter)
+"""Subscripts of the notation: a block called kv would make its own h read h_kv."""
 
 
 def check_names(blocks: Mapping[str, Block], used: Sequence[str]) -> None:
@@ -21,8 +25,9 @@ def check_names(blocks: Mapping[str, Block], used: Sequence[str]) -> None:
     for name in blocks:
         if not name.isidentifier() or not name.isascii() or len(name) > 40:
             raise ConfigError("a block is named by letters, digits and _", key=f'blocks."{name}"')
-        if name in RESERVED:
-            raise ConfigError("that name is a part's own", key=f"blocks.{name}", fix="block would do")
+        if name in RESERVED or name.partition("_")[0] in SUBSCRIPTS:
+            problem = "that name stands in a path or a letter already"
+            raise ConfigError(problem, key=f"blocks.{name}", fix="block would do")
     for name in used:
         if name not in blocks:
             hint = did_you_mean(name, blocks) or one_of(blocks)

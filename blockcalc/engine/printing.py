@@ -98,6 +98,9 @@ def _product(term: sympy.Expr, style: _Style) -> str:
     top, bottom = sympy.fraction(term)
     if bottom == 1:
         return _factors(top, style)
+    if style.latex:
+        above, below = (_sum(part, style) if part.is_Add else _factors(part, style) for part in (top, bottom))
+        return style.fraction(above, below, simple=True)
     simple = not bottom.is_Mul  # a sum brings its own brackets
     return style.fraction(_factors(top, style), _factors(bottom, style), simple=simple)
 

@@ -11,6 +11,7 @@ from blockcalc.render.table import Table
 
 _GAP = 2
 _NARROWEST = 16
+_SHORT_LIST = 20
 _GLUE = "\u00a0"
 
 
@@ -64,8 +65,9 @@ def _limits(grid: Grid, rows: Sequence[Sequence[str]], page: Page) -> list[int |
 
 
 def _folded(cell: str, limit: int | None) -> str:
-    """A cell in lines of at most `limit` columns, broken between terms and words only."""
-    if limit is None or len(cell) <= limit:
+    """A cell in lines of at most `limit` columns, broken between terms and words only; a short list stays whole."""
+    short_list = cell.startswith("[") and len(cell) <= _SHORT_LIST
+    if limit is None or len(cell) <= limit or short_list:
         return cell
     for sign in "+−=":
         cell = cell.replace(f" {sign} ", f" {sign}{_GLUE}")

@@ -140,4 +140,3 @@ def _stage_of(weight: str, stages: Mapping[str, object], prefix: str) -> str:
 
 def _row(path: str, derived: object, found: object) -> Row:
     return Row(path, fields={"derived": derived, "found": found, "ok": derived == found})
-

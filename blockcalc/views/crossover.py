@@ -76,4 +76,3 @@ def _window(derivation: Derivation, group: Group) -> int | None:
 def _said(name: str, reasons: dict[str, str]) -> str:
     reason = reasons.get(name)
     return f"{_WORDS[name]}: {reason}" if reason else _WORDS[name]
-

@@ -170,4 +170,3 @@ def _rule_notes(derivation: Derivation, context: Context, rule: RuleN) -> tuple[
     """The N that a rule of thumb may mean, each with its number."""
     said = [f"{n.name} {exact(context.number(n.count(derivation)))} ({n.definition})" for n in RULES.values()]
     return (f"N in 2N and 6N, by name: {'; '.join(said)}. The rules above use {rule.name}.",)
-

@@ -37,4 +37,3 @@ def _row(group: Group, stage: Stage, context: Context) -> Row:
             "kind": stage.kind,
         },
     )
-

@@ -112,6 +112,8 @@ B = "blocks.block"
         ({"pattern": {}}, 'pattern.cycle = "[]": names at least one block'),
         ({"pattern": {"start": [{"block": "block", "count": 13}]}}, "pattern.start: its runs cover 13 layers and the model has 12; give as many, or a cycle for the layers after them"),
         ({"blocks": {"a": GOOD["blocks"]["block"], "b": GOOD["blocks"]["block"]}}, "pattern: several blocks need a pattern that says which layer is which"),
+        ({"blocks": {"head": GOOD["blocks"]["block"]}}, "blocks.head: that name stands in a path or a letter already; block would do"),
+        ({"blocks": {"kv_dense": GOOD["blocks"]["block"]}}, "blocks.kv_dense: that name stands in a path or a letter already; block would do"),
         ({"blocks": {"a b": GOOD["blocks"]["block"]}}, 'blocks."a b": a block is named by letters, digits and _'),
         # no vocabulary
         ({"vocabulary": ...}, "learned_positions: belongs to a token table, and vocabulary is not given"),

@@ -12,9 +12,7 @@ from blockcalc.engine.stage import Stage
 def projection_stages(at: Scope, part: Attention, reads: str) -> Iterator[Stage]:
     """Queries, keys and values, fused or apart, then as heads [B, heads, T, d_h]."""
     if part.projections == "fused":
-        yield linear_stage(
-            at, "attention.qkv", "attention.qkv", "B T d, d_qkv d -> B T d_qkv", reads, bias=part.q_bias
-        )
+        yield linear_stage(at, "attention.qkv", "attention.qkv", "B T d, d_qkv d -> B T d_qkv", reads, bias=part.q_bias)
         sources = dict.fromkeys("qkv", "attention.qkv")
     else:
         biases = {"q": part.q_bias, "k": part.k_bias, "v": part.v_bias}
@@ -24,9 +22,7 @@ def projection_stages(at: Scope, part: Attention, reads: str) -> Iterator[Stage]
         sources = {name: f"attention.{name}_proj" for name in "qkv"}
     if part.qk_norm is not None and part.qk_norm_over == "width":
         for name, width in (("q", "d_q"), ("k", "d_kv")):
-            yield norm_stage(
-                at, f"attention.{name}_norm", part.qk_norm, at.path(sources[name]), f"B T {width}", width
-            )
+            yield norm_stage(at, f"attention.{name}_norm", part.qk_norm, at.path(sources[name]), f"B T {width}", width)
             sources[name] = f"attention.{name}_norm"
     for name, heads in (("q", "h"), ("k", "h_kv"), ("v", "h_kv")):
         yield view_stage(at, f"attention.{name}", f"B {heads} T d_h", at.path(sources[name]))
@@ -45,9 +41,7 @@ def position_stages(at: Scope, part: Attention) -> Iterator[Stage]:
         for name in "qk":
             path = f"attention.{name}_rotary"
             out, over = at.axes(f"B {heads[name]} T d_h"), at.axes(f"B {heads[name]} T d_rope")
-            yield Stage(
-                at.path(path), "pointwise", (at.path(last[name]),), out, pointwise=("rotary",), over=over
-            )
+            yield Stage(at.path(path), "pointwise", (at.path(last[name]),), out, pointwise=("rotary",), over=over)
             last[name] = path
     yield view_stage(at, "attention.keys", "B h_kv S d_h", at.path(last["k"]), cached=True)
     yield view_stage(at, "attention.values", "B h_kv S d_h", at.path(last["v"]), cached=True)
