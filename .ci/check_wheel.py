@@ -1,4 +1,4 @@
-"""The installed wheel, away from the checkout: every preset answers with its published total, by command and library."""
+"""The installed wheel, away from the checkout: each preset answers with its published total, both ways."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ class BlockcalcError(Exception):
     exit_code = 3
 
     def __str__(self) -> str:
-        return " ".join(super().__str__().split())
+        return printable(" ".join(super().__str__().split()))
 
 
 class NoAnswerError(BlockcalcError):
@@ -53,6 +53,11 @@ class UnknownNameError(BlockcalcError, LookupError):
     """No such preset, file or model family."""
 
     exit_code = 4
+
+
+def printable(text: str) -> str:
+    """`text` on one line and without control characters, which names from outside may hold."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)
 
 
 def shown(value: object) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
+from blockcalc.errors import printable
+
 
 def say(message: str) -> None:
     """One line on standard error."""
     if sys.stderr is not None:
-        print(f"blockcalc: {' '.join(message.split())}", file=sys.stderr)
+        print(f"blockcalc: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
 def failed(message: str, code: int) -> int:

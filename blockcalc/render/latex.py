@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from blockcalc.errors import printable
 from blockcalc.render.grid import Grid, of_rows, of_totals
-from blockcalc.render.page import printable
 from blockcalc.render.table import Table
 
 _SPECIAL = {

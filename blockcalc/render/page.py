@@ -18,8 +18,3 @@ class Page:
 
 FILE = Page()
 """A file or a pipe: the same bytes whoever reads it."""
-
-
-def printable(text: str) -> str:
-    """`text` on one line and without control characters, which names from outside may hold."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else " " if c.isspace() else "�" for c in text)

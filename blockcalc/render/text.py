@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+from blockcalc.errors import printable
 from blockcalc.render.grid import Grid, of_rows, of_totals
-from blockcalc.render.page import FILE, Page, printable
+from blockcalc.render.page import FILE, Page
 from blockcalc.render.table import Table
 
 _GAP = 2

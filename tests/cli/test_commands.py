@@ -201,3 +201,11 @@ def test_nothing_is_left_when_writing_fails(cli: Cli, tmp_path: Path, monkeypatc
     assert cli(f"presets -o {tmp_path}/out").code == 2
     assert os.listdir(tmp_path) == ["out"]
     assert (tmp_path / "out").read_text() == "old"
+
+
+def test_escape_codes_of_a_file_never_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "config.json"
+    file.write_text('{"model_type": "gpt2", "\\u001b[31mk": 1}', encoding="utf-8")
+    assert run(["params", str(file)]) == 0
+    assert run(["params", "gpt\x1b[31m2"]) == 4
+    assert "\x1b" not in capsys.readouterr().err
