@@ -108,9 +108,11 @@ def _from_standard_input() -> Loaded:
 
     from blockcalc.config.files import LIMIT, decoded, parse_json
 
+    where = "standard input"
+    if sys.stdin is None:
+        raise ConfigError("is closed", where=where)
     stream = getattr(sys.stdin, "buffer", None)
     data = stream.read(LIMIT + 1) if stream is not None else sys.stdin.read(LIMIT + 1).encode()
-    where = "standard input"
     return _from_data(parse_json(decoded(data, where), where), name="", where=where, file=where)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from blockcalc.cli.streams import say
+from blockcalc.cli.streams import closed, say
 from blockcalc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,12 +40,20 @@ def emit(report: Report, output: Output) -> None:
     if to_file:
         write_file(output.file or "", text)
     elif sys.stdout is not None:
-        sys.stdout.write(text)
+        _print(text)
     for warning in report.warnings:
         say(f"warning: {warning}")
     code = report.exit_code or int(output.strict and bool(report.warnings))
     if code:
         raise typer.Exit(code)
+
+
+def _print(text: str) -> None:
+    """Write to standard output. Whoever closed it has read enough, and still learns the exit code."""
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        closed(0)
 
 
 def _page() -> Page:

@@ -9,17 +9,18 @@ from blockcalc.errors import printable
 
 
 def say(message: str) -> None:
-    """One line on standard error."""
-    if sys.stderr is not None:
-        print(f"blockcalc: {printable(' '.join(message.split()))}", file=sys.stderr)
+    """One line on standard error, or nowhere when nobody listens there: the exit code still tells."""
+    if sys.stderr is None:
+        return
+    try:
+        print(f"blockcalc: {printable(' '.join(message.split()))}", file=sys.stderr, flush=True)
+    except OSError:
+        _discard(2)
 
 
 def failed(message: str, code: int) -> int:
     """Say what went wrong, and return the exit code."""
-    try:
-        say(message)
-    except BrokenPipeError:
-        _discard(2)
+    say(message)
     return flushed(code)
 
 

@@ -53,6 +53,26 @@ def test_standard_output_closed_or_full() -> None:
         assert re.fullmatch(rb"blockcalc: [^\n]*No space left on device\n", full.stderr)
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_closed_pipe_hides_no_exit_code(unbuffered: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    line = [*COMMAND, "flops", "llama-3-8b", "--T", "9000", "--strict", "--no-formulas"]
+    env = environment(PYTHONUNBUFFERED=unbuffered)
+    found = subprocess.run(line, stdout=writing, stderr=subprocess.PIPE, env=env, check=False)
+    os.close(writing)
+    assert found.returncode == 1
+    assert found.stderr.startswith(b"blockcalc: warning: T = 9,000 is beyond the context of 8,192")
+
+
+def test_standard_error_full_and_standard_input_closed() -> None:
+    command = f"{sys.executable} -m blockcalc"
+    if os.path.exists("/dev/full"):
+        assert subprocess.run(f"{command} params nosuch 2>/dev/full", shell=True, check=False).returncode == 4
+    shut = subprocess.run(f"{command} params - <&-", shell=True, capture_output=True, check=False)
+    assert (shut.returncode, shut.stderr) == (3, b"blockcalc: standard input: is closed\n")
+
+
 def on_terminal(columns: int, *arguments: str, **more: str) -> str:
     """What a command writes to a terminal of that width."""
     ours, theirs = pty.openpty()
