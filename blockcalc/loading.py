@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from blockcalc.config.architecture import Architecture
 from blockcalc.errors import ConfigError, UnknownNameError
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
     from blockcalc.config.presets import Preset
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(NamedTuple):
     """A model as it was found.
 
     `origin` says where its sizes come from, `origins` the same for single letters ("config.json: n_embd").
@@ -25,7 +23,7 @@ class Loaded:
 
     architecture: Architecture
     origin: str
-    origins: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = {}
     warnings: tuple[str, ...] = ()
     published: int | None = None
     source: str = ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
+from typing import NamedTuple
 
 import typer
 
@@ -16,8 +16,7 @@ _COST = "What a model costs"
 _WHY = "Where the numbers come from"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One command. Its function has the command's name and stands in `cli.commands.NAME`."""
 
     panel: str

@@ -8,11 +8,10 @@ framework's name `*` stands for the layer's index.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """One framework's names. `layers` is the prefix of a block's weights, with its `*`.
 
     `stems` maps a weight's own stem (its name less the role) to the framework's. `bare` are stems
@@ -24,7 +23,7 @@ class Layout:
 
     layers: str
     stems: Mapping[str, str]
-    bare: frozenset[str] = field(default_factory=frozenset)
+    bare: frozenset[str] = frozenset()
     matrices_in_out: bool = False
     qkv_by_head: bool = False
 

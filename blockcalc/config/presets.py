@@ -78,10 +78,16 @@ def resolve_name(name: str) -> str:
     if wanted and len(wanted) <= 100 and _LETTERS.issuperset(wanted):
         if os.path.isfile(_path(wanted)):
             return _path(wanted)
-        for head in preset_heads():
-            if wanted in (alias.lower() for alias in head.aliases):
-                return _path(head.name)
+        for other in preset_names():
+            # Parsed only where the word stands at all: reading is cheap, parsing all heads isn't.
+            text = _head_text(_path(other))
+            if f'"{wanted}"' in text.lower() and wanted in _aliases(other, text):
+                return _path(other)
     raise UnknownNameError(_unknown(name))
+
+
+def _aliases(name: str, head: str) -> list[str]:
+    return [alias.lower() for alias in _head(name, tomllib.loads(head), name).aliases]
 
 
 def load_preset(name: str) -> Preset:

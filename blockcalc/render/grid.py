@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from blockcalc.render.table import Column, Table
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """Columns over rows of text; `headed` grids show their titles."""
 
     columns: tuple[Column, ...]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """`width` is the columns of a terminal, None for a file or a pipe, where nothing is folded or wrapped.
 
     `bold` says whether the title may be set in bold (escape codes of a terminal).

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column. A `formula` column may be folded where the page is narrow."""
 
     title: str
@@ -15,8 +13,7 @@ class Column:
     formula: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Rows of text under titles; below them totals (name, value, short form, formula), then notes.
 
     Formula cells are in the notation of the writer that the table is made for: plain or LaTeX.
