@@ -117,8 +117,8 @@ class Model:
         from blockcalc.views.flops import conventions_report, flops
 
         if convention == "all":
-            modes = {name: found.attention or "full" for name, found in CONVENTIONS.items()}
-            runs = {name: self._run(B, T, S, mode) for name, mode in modes.items()}
+            asked = _mode(attention, None, convention)
+            runs = {name: self._run(B, T, S, known.attention or asked) for name, known in CONVENTIONS.items()}
             contexts = {name: self._context(run, D) for name, run in runs.items()}
             return self._said(conventions_report(self.derivation, contexts, rule_n(N)), runs["exact"])
         found = find(convention)

@@ -199,3 +199,16 @@ def test_run_lengths_are_checked() -> None:
     for bad in (0, -1, 10**37):
         with pytest.raises(UsageError, match="a whole number from 1 to"):
             model.flops(T=bad)
+
+
+def test_all_conventions_take_the_attention_asked_for_and_list_their_own_pairs() -> None:
+    model = blockcalc.load("gemma-2-9b")
+    rows = {row.path: row for row in model.flops(T=6000, convention="all").rows}
+    for name, row in rows.items():
+        assert row.value == model.flops(T=6000, convention=name).totals.forward_per_token
+    # Half the band of 4,096 in 6,000 positions: 4096²/2 + 1904·4096.
+    assert rows["kaplan"].pairs == {"A_local": 4096**2 // 2 + 1904 * 4096}
+    assert rows["exact"].pairs == {}
+    causal = {row.path: row.value for row in model.flops(T=6000, convention="all", attention="causal").rows}
+    assert causal["exact"] == model.flops(T=6000, attention="causal").totals.forward_per_token
+    assert causal["kaplan"] == rows["kaplan"].value

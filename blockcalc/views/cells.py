@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from blockcalc.views.rows import Number, Row
 
 _LEFT = {"path", "formula", "symbols", "reads", "name", "family", "source", "ok", "step", "text", "definition", "kind"}
-_LEFT |= {"aliases", "derived", "found", "tied_to", "substitution", "case", "reason", "spec"}
+_LEFT |= {"aliases", "pairs", "derived", "found", "tied_to", "substitution", "case", "reason", "spec"}
 _SCALES = ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k"))
 
 
@@ -59,7 +59,7 @@ def exact(value: Any) -> str:
     if hasattr(value, "numerator") and hasattr(value, "limit_denominator"):
         return _fraction(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{key.replace('_', ' ')} {exact(item)}" for key, item in value.items())
+        return ", ".join(f"{key} {exact(item)}" for key, item in value.items())
     return formula(value)
 
 

@@ -10,6 +10,7 @@ from blockcalc.engine.conventions import ATTENTION, BACKWARD_PER_FORWARD, CONVEN
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import NOTHING, Quantity
 from blockcalc.engine.stage import Group, Stage
+from blockcalc.notation import base
 from blockcalc.views.cells import exact
 from blockcalc.views.report import Report
 from blockcalc.views.rows import Number, Row, number, ratio
@@ -58,26 +59,34 @@ def conventions_report(derivation: Derivation, contexts: dict[str, Context], rul
     for convention in CONVENTIONS.values():
         context = contexts[convention.name]
         whole = _forward(convention.count(derivation))
-        fields = {"forward": number(context, whole), "definition": convention.definition}
+        fields = {"forward": number(context, whole), "pairs": _pairs(context), "definition": convention.definition}
         rows.append(Row(convention.name, number(context, whole.divided(1, "B", "T")), fields))
     plain = contexts["exact"]
+    pairs = {"pairs": "pairs"} if any(row.pairs for row in rows) else {}
     return Report(
         command="flops",
         model=derivation.architecture.name,
-        title=f"Forward FLOPs of {derivation.architecture.name} per token, by convention",
+        title=f"Forward FLOPs of {derivation.architecture.name} per token by convention, {_run_text(plain)}",
         columns={
             "path": "convention",
             "value": "per token",
             "short": "",
+            **pairs,
             "definition": "definition",
             "formula": "formula",
         },
         rows=tuple(rows),
         numbers=_totals(derivation, plain, CONVENTIONS["exact"].count(derivation), rule),
         sizes=plain.shown(),
-        conventions={"totals": "those of exact, with the full square"},
+        conventions={"totals": "those of exact"},
         notes=_rule_notes(derivation, plain, rule),
     )
+
+
+def _pairs(context: Context) -> dict[str, object]:
+    """The query-key pairs that stay letters in a formula, which each convention counts in its own way."""
+    found = {letter: size for letter, size in context.sizes.items() if base(letter) == "A"}
+    return {letter: size.value for letter, size in found.items() if size.definition and not size.definition.terms}
 
 
 def _run_text(context: Context) -> str:
