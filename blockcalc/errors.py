@@ -84,3 +84,15 @@ def one_of(names: Iterable[str]) -> str:
     """`a, b or c`, for listing what would be right."""
     *rest, last = list(names) or ["nothing"]
     return f"{', '.join(rest)} or {last}" if rest else last
+
+
+def chosen(value: object, names: Iterable[str], what: str) -> str:
+    """The value, where it is one of the names.
+
+    Raises UsageError naming the nearest, or all of them.
+    """
+    known = list(names)
+    if isinstance(value, str) and value in known:
+        return value
+    hint = did_you_mean(value, known) if isinstance(value, str) else ""
+    raise UsageError(f"{what} = {shown(value)}: {hint or f'is {one_of(known)}'}")

@@ -75,6 +75,17 @@ def _exists(path: str) -> bool:
         return False
 
 
+def _absent(path: str) -> bool:
+    """Whether there is surely no such file: one that can't be looked at is left to the reader to refuse."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def _from_preset(preset: Preset, origin: str) -> Loaded:
     return Loaded(preset.architecture, origin, published=preset.published, source=preset.source, preset=preset)
 
@@ -89,7 +100,7 @@ def _from_path(path: str) -> Loaded:
     name = _model_name(path)
     if _exists(path) and os.path.isdir(path):
         path = os.path.join(path, "config.json")
-        if not _exists(path):
+        if _absent(path):
             raise UnknownNameError(f"{os.path.dirname(path)}: the folder holds no config.json")
     return _from_data(parse_json(read_text(path), path), name=name, where=path, file=os.path.basename(path))
 

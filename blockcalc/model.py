@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import index
 from os import PathLike
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, SupportsIndex, get_args
 
 from blockcalc.config.architecture import Architecture
+from blockcalc.config.integers import parse_integer
+from blockcalc.config.limits import LARGEST
 from blockcalc.engine.context import Context
 from blockcalc.engine.derive import Derivation, derive
 from blockcalc.engine.run import AttentionMode, Run, check_run, default_positions, run_sizes
 from blockcalc.engine.sizes import Size
-from blockcalc.errors import UsageError, did_you_mean, one_of
+from blockcalc.errors import ConfigError, UsageError, chosen, shown
 from blockcalc.loading import load_source
-from blockcalc.notation import LETTERS
 
 if TYPE_CHECKING:
     from blockcalc.views.report import Report
@@ -66,8 +68,9 @@ class Model:
         from blockcalc.config.overrides import override
 
         changed = override(self.architecture, overrides, where)
-        letters = {entry.field: entry.letter for entry in LETTERS if entry.field}
-        origins = {**self.origins, **{letters.get(name, name): "set" for name in overrides}}
+        before, after = self.derivation.sizes, derive(changed).sizes
+        moved = {letter for letter, size in after.items() if letter not in before or size.value != before[letter].value}
+        origins = {**self.origins, **dict.fromkeys({*overrides, *moved}, "set")}
         return replace(self, architecture=changed, origins=origins, published=None)
 
     @property
@@ -138,10 +141,16 @@ class Model:
 
         return self._said(crossover(self.derivation, self._context()))
 
-    def explain(self, quantity: str = "params", B: int = 1, T: int | None = None) -> Report:
-        """`params`, `flops` or `crossover` step by step."""
+    def explain(self, quantity: str = "params", B: int | None = None, T: int | None = None) -> Report:
+        """`params`, `flops` (of B sequences of T positions) or `crossover` step by step.
+
+        Raises UsageError.
+        """
         from blockcalc.views.explain import explain
 
+        if quantity != "flops" and (B is not None or T is not None):
+            raise UsageError(f"{quantity} depend on no run: B and T belong to quantity = flops")
+        B = 1 if B is None else B
         views: dict[str, Callable[[], Report]] = {
             "params": self.params,
             "flops": partial(self.flops, B, T),
@@ -154,14 +163,15 @@ class Model:
         """The derivation against the numpy reference, stage by stage."""
         from blockcalc.views.verify import verify
 
-        check_run(self.derivation, Run(1 if B is None else B, 1 if T is None else T))
-        return self._said(verify(self.architecture, self.published, B, T))
+        given = {letter: _size(letter, value) for letter, value in (("B", B), ("T", T)) if value is not None}
+        check_run(self.derivation, Run(given.get("B", 1), given.get("T", 1)))
+        return self._said(verify(self.architecture, self.published, **given))
 
     def _run(self, B: int, T: int | None, S: int | None, attention: AttentionMode) -> Run:
-        given = {letter for letter, value in (("T", T), ("S", S)) if value is not None}
-        origins = {"T": "given" if "T" in given else "the model's context"}
-        length = default_positions(self.derivation) if T is None else T
-        return Run(B, length, S, attention, tuple(origins.items()))
+        origin = "the model's context" if T is None else "given"
+        length = default_positions(self.derivation) if T is None else _size("T", T)
+        attended = None if S is None else _size("S", S)
+        return Run(_size("B", B), length, attended, attention, (("T", origin),))
 
     def _context(self, run: Run | None = None, D: int | None = None) -> Context:
         sizes = dict(self.sizes)
@@ -169,7 +179,7 @@ class Model:
             check_run(self.derivation, run)
             sizes.update(run_sizes(self.derivation, run))
         if D is not None:
-            sizes["D"] = Size("D", D, origin="given")
+            sizes["D"] = Size("D", _size("D", D), origin="given")
         return Context(sizes, self.free)
 
     def _said(self, report: Report, run: Run | None = None) -> Report:
@@ -195,14 +205,27 @@ class Model:
 def _mode(asked: str | None, fixed: AttentionMode | None, convention: str) -> AttentionMode:
     """The attention convention: what the FLOP convention fixes, else what is asked for, else the full square."""
     modes: tuple[AttentionMode, ...] = get_args(AttentionMode)
-    if asked is not None and asked not in modes:
-        hint = did_you_mean(asked, modes) or f"one of {one_of(modes)}"
-        raise UsageError(f"--attention {asked[:40]!r}: {hint}")
+    if asked is not None:
+        chosen(asked, modes, "attention")
     if asked is not None and fixed is not None and asked != fixed:
-        raise UsageError(f"the convention {convention} counts attention as {fixed}; leave --attention {asked} out")
+        raise UsageError(f"the convention {convention} counts attention as {fixed}; leave attention = {asked} out")
     if fixed is not None:
         return fixed
     return next((mode for mode in modes if mode == asked), modes[0])
+
+
+def _size(letter: str, value: object) -> int:
+    """A size of the run: a whole number, or text as the command line takes it (8Ki).
+
+    Raises UsageError.
+    """
+    if isinstance(value, str):
+        return parse_integer(value, letter)
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        found = index(value)
+        if 1 <= found <= LARGEST:
+            return found
+    raise UsageError(f"{letter} = {shown(value)}: is a whole number from 1 to 10^36")
 
 
 def bare_block(
@@ -215,14 +238,19 @@ def bare_block(
 ) -> Model:
     """A stack of one block of the given sizes, for questions that need no vocabulary.
 
-    Without h the heads together are d wide; without f it is 4d. Raises ConfigError.
+    Without h the heads together are d wide; without f it is 4d. Raises ConfigError, UsageError.
     """
+    if h is None and h_kv is not None:
+        raise UsageError(f"h_kv = {h_kv}: heads share key/value heads; give h too")
+    if h is None and d_h is not None and d % d_h:
+        raise ConfigError(f"heads of {d_h} don't fill a width of {d}", key="d_h", value=d_h, fix="give h too")
     from blockcalc.config.parts import Attention, Block, Mlp, Norm
     from blockcalc.config.widths import Times
 
+    heads = 1 if d_h is None else d // d_h
     block = Block(
-        attention=Attention(heads=h or 1, kv_heads=h_kv, head_width=d_h),
-        feedforward=Mlp(width=f or Times(), gated=gated),
+        attention=Attention(heads=heads if h is None else h, kv_heads=h_kv, head_width=d_h),
+        feedforward=Mlp(width=Times() if f is None else f, gated=gated),
         norm=Norm(),
     )
     given = {"d": d, "h": h, "h_kv": h_kv, "d_h": d_h, "f": f}

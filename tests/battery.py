@@ -117,6 +117,12 @@ def tensors() -> None:
         assert found == expected, name
 
 
+def embeddings() -> None:
+    """The bias on the logits of a tied head is no embedding: 10 rows of 8 are left out, 10 biases stay."""
+    totals = model(stack(8, 1, attention={"heads": 2}, vocabulary=10, head_bias=True)).params().totals
+    assert totals.non_embedding == totals.stored - 10 * 8
+
+
 def conventions() -> None:
     for name, expected in CONVENTIONS.items():
         assert model("gpt2-small").flops(T=1024, convention=name).totals.forward_per_token == expected, name
@@ -212,7 +218,7 @@ def sums() -> None:
 
 
 CHECKS: tuple[Callable[[], None], ...] = (
-    widths, rotated_numbers, training, crossover, conventions, measured_flops, query_key_pairs, tensors,
+    widths, rotated_numbers, embeddings, training, crossover, conventions, measured_flops, query_key_pairs, tensors,
     published_totals, sums, reference_pass,
 )  # fmt: skip
 

@@ -112,7 +112,7 @@ def test_fixed_and_free_attention() -> None:
     assert (full, half, causal) == (64 * pair, 32 * pair, 36 * pair)
     assert model.flops(T=8).totals.attention == full
     assert model.flops(T=8, convention="megatron").totals.attention == half
-    with pytest.raises(UsageError, match="the convention kaplan counts attention as half; leave --attention full out"):
+    with pytest.raises(UsageError, match="the convention kaplan counts attention as half; leave attention = full out"):
         model.flops(T=8, attention="full", convention="kaplan")
     with pytest.raises(UsageError, match="did you mean causal"):
         model.flops(T=8, attention="casual")

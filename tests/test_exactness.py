@@ -255,3 +255,21 @@ def test_the_default_length_is_the_models_own() -> None:
     assert blockcalc.load("gpt2-small").flops().totals.forward == 284_812_800 * 1024
     report = blockcalc.load("llama-2-7b").shapes()
     assert list(report.rows[0].shape) == [1, 4096, 4096]
+
+
+def test_many_block_kinds_take_no_minutes() -> None:
+    """28 kinds, each with sizes of its own, as OpenELM has them: a full cancelling of 100 letters would never end."""
+    kinds = {
+        f"b{place}": {
+            "norm": {"kind": "rmsnorm"},
+            "attention": {"heads": 2 + 2 * place, "kv_heads": 1, "head_width": 16 + 2 * place, "window": 100 + place},
+            "feedforward": {"kind": "mlp", "width": 100 + 7 * place, "gated": True, "activation": "silu"},
+        }
+        for place in range(28)
+    }
+    words = {"name": "m", "width": 512, "layers": 28, "blocks": kinds, "pattern": {"cycle": list(kinds)}}
+    report = blockcalc.load(words).crossover()
+    values = {size.letter: size.value for size in report.sizes}
+    formula = report.formulas.T
+    exact = formula.xreplace({symbol: values[str(symbol)] for symbol in formula.free_symbols})
+    assert exact == report.totals.T

@@ -13,11 +13,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from words import gpt
 
 import blockcalc
 from blockcalc.config.presets import preset_names, resolve_name
+from blockcalc.errors import NoAnswerError, UsageError
 from blockcalc.views.report import Report
 
 PACKAGE = Path(blockcalc.__file__).parent
@@ -289,3 +291,70 @@ def test_docstring_of_the_package_is_true() -> None:
     lines = [line.strip() for line in (blockcalc.__doc__ or "").splitlines()]
     asked = lines.index('>>> blockcalc.load("gpt2-small").params().totals.stored')
     assert str(blockcalc.load("gpt2-small").params().totals.stored) == lines[asked + 1]
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [{"D": -5}, {"D": 0}, {"D": 1.5}, {"D": 10**40}, {"B": True}, {"B": None}, {"B": 1.5}, {"T": 5.0}, {"S": "0"}],
+)
+def test_a_run_size_that_is_no_size_is_refused(sizes: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"whole number|10\^36"):
+        blockcalc.load("gpt2-small").flops(**{"T": 8, **sizes})
+
+
+def test_run_sizes_are_taken_as_the_command_line_takes_them() -> None:
+    model = blockcalc.load("llama-2-7b")
+    asked = model.flops(B=numpy.int64(2), T="4Ki", D="300e9").to_dict()
+    assert asked == model.flops(B=2, T=4096, D=300_000_000_000).to_dict()
+    assert model.replace(h=numpy.int64(16)).params().to_dict() == model.replace(h=16).params().to_dict()
+
+
+@pytest.mark.parametrize(
+    ("view", "asked"),
+    [
+        ("flops", {"attention": 5}),
+        ("flops", {"attention": ["full"]}),
+        ("flops", {"convention": None}),
+        ("flops", {"N": 5}),
+        ("params", {"by": 5}),
+        ("explain", {"quantity": 5}),
+    ],
+)
+def test_a_choice_that_is_no_name_is_refused(view: str, asked: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=rf"^{next(iter(asked))} = .* is "):
+        getattr(blockcalc.load("gpt2-small"), view)(**asked)
+
+
+@pytest.mark.parametrize(
+    ("model", "sizes", "moved"),
+    [
+        ("gpt2-small", {"blocks.block.attention.heads": "8"}, {"h"}),
+        ("gpt2-small", {"h_block": 6}, {"h"}),
+        ("gemma-2-9b", {"W_local": 7}, {"W"}),
+        ("gemma-2-9b", {"L": 5}, {"L_local", "L_global"}),
+    ],
+)
+def test_a_size_that_was_set_says_so(model: str, sizes: dict[str, object], moved: set[str]) -> None:
+    origins = blockcalc.load(model).replace(**sizes).params().to_dict()["origins"]
+    assert {letter for letter, origin in origins.items() if origin == "set"} == moved
+
+
+def test_fractions_among_the_sizes_are_exact() -> None:
+    model = blockcalc.load("mistral-7b", W=10**18)
+    sizes = model.flops(T=10**17 + 1, attention="half").to_dict()["sizes"]
+    assert sizes["A_exact"] == f"{(10**17 + 1) ** 2}/2"
+
+
+@pytest.mark.parametrize(
+    ("model", "sizes", "run", "told"),
+    [
+        ("block-d8", {}, {"T": 20_000}, "B = 2, T = 20,000: the tensors of one part take"),
+        ("gpt2-small", {}, {"B": 10**30}, "are allowed; smaller B and T would do"),
+        ("mixtral-8x7b", {"E": 10**9}, {}, "mixtral-8x7b can't be run within 8 GiB"),
+    ],
+)
+def test_a_pass_that_does_not_fit_is_refused(
+    model: str, sizes: dict[str, object], run: dict[str, int], told: str
+) -> None:
+    with pytest.raises(NoAnswerError, match=told):
+        blockcalc.load(model).replace(**sizes).verify(**run)

@@ -206,3 +206,12 @@ def test_on_the_command_line(model: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_sizes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["params", "llama-3.2-1b", "--set", "tied_head=false"]) == 0
     assert "1,498,482,688" in capsys.readouterr().out
+
+
+def test_the_bias_of_a_tied_head_is_no_embedding() -> None:
+    # V = 10, d = 8: the table of 80 is left out, the bias of 10 on the logits stays.
+    tied = blockcalc.load("block-d8", vocabulary=10, head_bias=True)
+    totals = tied.params().totals
+    assert totals.non_embedding == totals.stored - 10 * 8
+    untied = tied.replace(tied_head=False).params().totals
+    assert untied.non_embedding == untied.stored - 2 * 10 * 8 - 10

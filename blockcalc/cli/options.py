@@ -34,31 +34,32 @@ Set = Annotated[
     ),
 ]
 Free = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--free",
         metavar="LETTERS",
-        help="Leave letters unbound, as in d,L: numbers become polynomials in them.",
+        help="Leave letters unbound, as in d,L: numbers become polynomials in them. Repeatable.",
         rich_help_panel="Model",
         show_default=False,
     ),
 ]
 
 
-def _size(letter: str, meaning: str, panel: str = "Run") -> object:
+def size(letter: str, meaning: str, panel: str = "Run") -> object:
+    """The option of a letter that takes a whole number."""
     return typer.Option(f"--{letter}", metavar="N", help=meaning, rich_help_panel=panel, show_default=False)
 
 
-Batch = Annotated[str | None, _size("B", "Sequences in the batch. 1 when left out.")]
-Positions = Annotated[str | None, _size("T", f"Positions processed; {_INTEGER}. The model's context when left out.")]
-Attended = Annotated[str | None, _size("S", "Positions attended, those in a cache included. T when left out.")]
-Tokens = Annotated[str | None, _size("D", "Training tokens, as in 300e9.")]
+Batch = Annotated[str | None, size("B", "Sequences in the batch. 1 when left out.")]
+Positions = Annotated[str | None, size("T", f"Positions processed; {_INTEGER}. The model's context when left out.")]
+Attended = Annotated[str | None, size("S", "Positions attended, those in a cache included. T when left out.")]
+Tokens = Annotated[str | None, size("D", "Training tokens, as in 300e9.")]
 
-Width = Annotated[str | None, _size("d", "Model width.", "One block")]
-Heads = Annotated[str | None, _size("h", "Query heads.", "One block")]
-KvHeads = Annotated[str | None, _size("h_kv", "Key/value heads. As many as query heads when left out.", "One block")]
-HeadWidth = Annotated[str | None, _size("d_h", "Width of one head. d/h when left out.", "One block")]
-FeedforwardWidth = Annotated[str | None, _size("f", "Feed-forward width. 4d when left out.", "One block")]
+Width = Annotated[str | None, size("d", "Model width.", "One block")]
+Heads = Annotated[str | None, size("h", "Query heads. As many as fill the width when left out.", "One block")]
+KvHeads = Annotated[str | None, size("h_kv", "Key/value heads. As many as query heads when left out.", "One block")]
+HeadWidth = Annotated[str | None, size("d_h", "Width of one head. d/h when left out.", "One block")]
+FeedforwardWidth = Annotated[str | None, size("f", "Feed-forward width. 4d when left out.", "One block")]
 Gated = Annotated[
     bool, typer.Option("--gated", help="Three feed-forward matrices, not two.", rich_help_panel="One block")
 ]

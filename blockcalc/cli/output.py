@@ -90,14 +90,21 @@ def write_file(path: str, text: str) -> None:
 
 
 def _replace(target: str, data: bytes) -> None:
-    beside = os.path.join(os.path.dirname(target), f".blockcalc-{os.getpid()}.tmp")
+    import tempfile
+
+    descriptor, beside = tempfile.mkstemp(prefix=".blockcalc-", suffix=".tmp", dir=os.path.dirname(target))
     try:
-        with open(beside, "xb") as stream:
+        with open(descriptor, "wb") as stream:
             stream.write(data)
-        if os.path.exists(target):
-            os.chmod(beside, os.stat(target).st_mode & 0o777)
+        os.chmod(beside, os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o666 & ~_mask())
         os.replace(beside, target)
     except BaseException:
-        if os.path.exists(beside):
-            os.unlink(beside)
+        os.unlink(beside)
         raise
+
+
+def _mask() -> int:
+    """The permissions that new files don't get; the system tells it only while it is set."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from blockcalc.model import Model
 
 
-def load(source: str, sets: Iterable[str] | None, free: str | None) -> Model:
+def load(source: str, sets: Iterable[str] | None, free: Iterable[str] | None) -> Model:
     """The model that the command names, with what `--set` and `--free` ask for.
 
     Raises BlockcalcError's family.
     """
     from blockcalc.model import Model
 
-    return Model.load(source, overrides=overrides(sets or ()), free=letters(free), where="--set")
+    return Model.load(source, overrides=overrides(sets or ()), free=letters(free or ()), where="--set")
 
 
 def overrides(sets: Iterable[str]) -> dict[str, str]:
@@ -37,16 +37,17 @@ def overrides(sets: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def letters(free: str | None) -> list[str]:
-    """`d,L` -> the letters.
+def letters(free: Iterable[str]) -> list[str]:
+    """`d,L`, each -> the letters.
 
     Raises UsageError for an empty one.
     """
-    if free is None:
-        return []
-    found = [letter.strip() for letter in free.split(",")]
-    if not all(found):
-        raise UsageError(f"--free {shown(free)}: write letters with commas between, as in --free d,L")
+    found = []
+    for text in free:
+        names = [letter.strip() for letter in text.split(",")]
+        if not all(names):
+            raise UsageError(f"--free {shown(text)}: write letters with commas between, as in --free d,L")
+        found += names
     return found
 
 

@@ -88,7 +88,13 @@ class Architecture(Part):
     logit_softcap: float | None = None
     tensor_names: str = "blockcalc"
 
-    _NEEDS_VOCABULARY: ClassVar[tuple[str, ...]] = ("vocabulary_multiple", "learned_positions", "embedding_norm")
+    _EMBEDDING: ClassVar[dict[str, object]] = {
+        "vocabulary_multiple": None,
+        "learned_positions": None,
+        "embedding_norm": None,
+        "embedding_scale": "none",
+    }
+    _HEAD: ClassVar[dict[str, object]] = {"tied_head": True, "head_bias": False, "logit_softcap": None}
 
     def _check(self) -> None:
         if not self.blocks:
@@ -104,11 +110,10 @@ class Architecture(Part):
     def _check_vocabulary(self) -> None:
         if self.vocabulary is not None:
             return
-        for key in self._NEEDS_VOCABULARY:
-            if getattr(self, key) is not None:
-                raise ConfigError("belongs to a token table, and vocabulary is not given", key=key)
-        if self.head_bias:
-            raise ConfigError("belongs to a head, and vocabulary is not given", key="head_bias", value=True)
+        for part, keys in (("token table", self._EMBEDDING), ("head", self._HEAD)):
+            for key, absent in keys.items():
+                if getattr(self, key) != absent:
+                    raise ConfigError(f"belongs to a {part}, and vocabulary is not given", key=key)
 
     @property
     def layer_pattern(self) -> Pattern:

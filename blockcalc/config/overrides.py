@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from blockcalc.config.architecture import Architecture
 from blockcalc.config.integers import parse_integer
 from blockcalc.config.places import Field, Path, Place, dotted, places
-from blockcalc.errors import ConfigError, UsageError
+from blockcalc.errors import ConfigError, UsageError, one_of
 
 _TAGS = ("kind", "rule")
 
@@ -76,7 +77,7 @@ def _put(data: dict[str, Any], place: Place, value: object) -> None:
 def _converted(value: object, place: Place, name: str, where: str) -> object:
     """A value as the field takes it. What is no text goes to the schema as it is."""
     if not isinstance(value, str):
-        return value
+        return index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else value
     text, field = value.strip(), place.field
     if text.lower() in {"none", "null"} and field.optional:
         return None
@@ -84,6 +85,9 @@ def _converted(value: object, place: Place, name: str, where: str) -> object:
         return {field.tag: text}
     if field.size:
         return _size(text, field, name, where)
+    if field.tag:
+        words = one_of([*field.words, *(["none"] if field.optional else [])])
+        raise ConfigError("no such part", key=name, value=text, where=where, fix=f"{words} would do")
     return _scalar(text)
 
 

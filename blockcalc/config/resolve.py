@@ -29,17 +29,18 @@ def head_width(d: int, attention: Attention) -> int:
     if attention.head_width is not None:
         return attention.head_width
     if d % attention.heads:
+        near = near_divisors(d, attention.heads)
         raise ConfigError(
             f"must divide the model width {d} when no head_width is given",
             key="heads",
             value=attention.heads,
-            fix=_head_fix(d, attention.heads),
+            fix=f"heads = {near}, or give head_width" if near else "give head_width",
         )
     return d // attention.heads
 
 
-def _head_fix(d: int, heads: int) -> str:
+def near_divisors(d: int, heads: int) -> str:
+    """`6 or 8`: the head counts nearest to `heads` that divide d, "" when there is none near."""
     near = [n for n in range(max(1, heads - 64), heads + 65) if d % n == 0] if heads < 10**6 else []
     choices = sorted(sorted(near, key=lambda n: abs(n - heads))[:2])
-    counts = " or ".join(str(n) for n in choices)
-    return f"heads = {counts}, or give head_width" if counts else "give head_width"
+    return " or ".join(str(n) for n in choices)

@@ -46,11 +46,16 @@ def read_architecture(data: Mapping[str, Any], where: str = "") -> grammar.Archi
     """
     try:
         # As JSON, so that strict types mean what they say: 12 is no text, "12" and 12.0 no size.
-        return _adapter().validate_json(json.dumps(data, allow_nan=True, default=str))
+        return _adapter().validate_json(json.dumps(data, allow_nan=True, default=_nothing))
     except ValidationError as error:
         raise _first(error).at(where=where) from None
     except ConfigError as error:
         raise error.at(where=where) from None
+
+
+def _nothing(_: object) -> list[object]:
+    """What no field takes, for what is neither text, number, list nor table: a date in TOML, say."""
+    return []
 
 
 def _first(error: ValidationError) -> ConfigError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import sympy
 
@@ -38,14 +38,40 @@ def expressions(sizes: Mapping[str, Size], *, keep: Collection[str] = ()) -> dic
     return found
 
 
-def closed_form(quantity: Quantity, letters: Mapping[str, sympy.Expr]) -> sympy.Expr:
-    """The quantity as a formula: a sum with each group's count in front of its expanded cost."""
+def closed_form(quantity: Quantity, letters: Mapping[str, sympy.Expr], *, whole: bool = True) -> sympy.Expr:
+    """The quantity as a formula: a sum with each group's count in front of its expanded cost.
+
+    Groups of one cost share it, `(L_local + L_global)·(…)`; all blocks together are written L where `whole`.
+    """
     divisor = exact_expression(quantity.over * evaluate((Product(1, quantity.per),), letters))
     collected: dict[str, sympy.Expr] = {}
     for count, cost in quantity.parts:
         inner = sympy.expand(evaluate(cost, letters) / divisor)
         collected[count] = collected.get(count, sympy.Integer(0)) + inner
-    return sympy.Add(*((letters[count] if count else 1) * inner for count, inner in collected.items()))
+    counts: dict[sympy.Expr, sympy.Expr] = {}
+    for count, inner in collected.items():
+        counts[inner] = counts.get(inner, sympy.Integer(0)) + (letters[count] if count else 1)
+    everywhere = letters.get("L")
+    named = {inner: symbol("L") if whole and count == everywhere else count for inner, count in counts.items()}
+    return sympy.Add(*(count * inner for inner, count in named.items()))
+
+
+_MOST_LETTERS = 16
+"""Beyond as many, a quotient is brought to lowest terms by common factors only: full cancelling takes minutes."""
+
+
+def quotient(tops: Sequence[sympy.Expr], bottom: sympy.Expr) -> sympy.Expr:
+    """The sum of some expressions over another, each in lowest terms, as a sum over a single product."""
+    total = sympy.Integer(0)
+    for top in tops:
+        if len(top.free_symbols | bottom.free_symbols) > _MOST_LETTERS:
+            above, below = sympy.factor_terms(top), sympy.factor_terms(bottom)
+        else:
+            above, below = sympy.fraction(sympy.cancel(sympy.together(top / bottom)))
+            above = sympy.factor(above) if below.is_Add else above
+            below = sympy.factor(below)
+        total += above / below if below.has(sympy.Add) else sympy.expand(above / below)
+    return total
 
 
 def bound(formula: sympy.Expr, values: Mapping[str, object]) -> sympy.Expr:

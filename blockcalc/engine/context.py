@@ -52,7 +52,8 @@ class Context:
         """The quantity in letters."""
         from blockcalc.engine.algebra import closed_form
 
-        return closed_form(quantity, self.expressions)
+        counts = any(letter.startswith("L_") for letter in self.free)
+        return closed_form(quantity, self.expressions, whole=not counts)
 
     def number(self, quantity: Quantity) -> Exact | sympy.Expr:
         """The exact value, or a polynomial in the free letters.

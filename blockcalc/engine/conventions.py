@@ -9,7 +9,7 @@ from blockcalc.engine import tally
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import NOTHING, Quantity
 from blockcalc.engine.run import AttentionMode
-from blockcalc.errors import UsageError, did_you_mean, one_of
+from blockcalc.errors import chosen
 
 BACKWARD_PER_FORWARD = 2
 """A backward pass takes the gradient of both factors of each product: twice the forward FLOPs."""
@@ -88,7 +88,7 @@ _ALL = (
     Convention("megatron", "as exact, with half the causal square; Megatron-LM's training log", _exact, "half"),
     Convention(
         "kaplan",
-        "2N + 2·L·T·d a token, N = the blocks' matrices (12·L·d²), head left out; 2001.08361, table 1",
+        "2N + 2·L·h·d_h·T a token, N = the blocks' matrices (12·L·d² in GPT-2), head left out; 2001.08361, table 1",
         _kaplan,
         "half",
     ),
@@ -115,10 +115,7 @@ def convention(name: str) -> Convention:
 
     Raises UsageError naming the nearest.
     """
-    if name not in CONVENTIONS:
-        hint = did_you_mean(name, CONVENTIONS) or f"there are {one_of(CONVENTIONS)}"
-        raise UsageError(f"no FLOP convention called {name[:60]!r}; {hint}")
-    return CONVENTIONS[name]
+    return CONVENTIONS[chosen(name, CONVENTIONS, "convention")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +147,4 @@ def rule_n(name: str) -> RuleN:
 
     Raises UsageError naming the nearest.
     """
-    if name not in RULES:
-        hint = did_you_mean(name, RULES) or f"there are {one_of(RULES)}"
-        raise UsageError(f"no N called {name[:60]!r}; {hint}")
-    return RULES[name]
+    return RULES[chosen(name, RULES, "N")]

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from blockcalc.config.limits import LARGEST
 from blockcalc.engine.contraction import Product
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.evaluate import Exact
@@ -50,11 +49,8 @@ def default_positions(derivation: Derivation) -> int:
 def check_run(derivation: Derivation, run: Run) -> list[str]:
     """Warnings about a run that goes beyond what the model states.
 
-    Raises UsageError for sizes that no run has, ConfigError for a run that this model can't make.
+    Raises UsageError for S below T, ConfigError for a run that this model can't make.
     """
-    for letter, value in (("B", run.B), ("T", run.T), ("S", run.S)):
-        if value is not None and not 1 <= value <= LARGEST:
-            raise UsageError(f"--{letter} = {value}: a size is a whole number from 1 to 10^36")
     length = run.T if run.S is None else run.S
     letter = "T" if run.S is None else "S"
     if length < run.T:

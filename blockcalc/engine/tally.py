@@ -25,7 +25,12 @@ def state_dict(derivation: Derivation) -> Quantity:
 
 def non_embedding(derivation: Derivation) -> Quantity:
     """Parameters without token and position tables and an untied head."""
-    return summed(derivation.groups, lambda stage: () if is_table(stage) or is_head(stage) else stage.params)
+    untied = not derivation.architecture.tied_head
+
+    def cost(stage: Stage) -> Cost:
+        return () if is_table(stage) or (untied and is_head(stage)) else stage.params
+
+    return summed(derivation.groups, cost)
 
 
 def matmul(derivation: Derivation) -> Quantity:

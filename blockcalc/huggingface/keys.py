@@ -25,6 +25,10 @@ _LETTER_OF = {
 _SIZE = "is a whole number from 1 to 10^36"
 
 
+_MOST = 20
+"""How many unknown keys are named one by one."""
+
+
 class Keys:
     """The keys of one config.json, read once each by an adapter.
 
@@ -137,7 +141,9 @@ class Keys:
         """What was said, and every key that nobody read."""
         unread = [key for key in self.data if key not in self._read and key not in HARMLESS]
         known = sorted(self._read)
-        said = [*self._said, *(self._unread(str(key), known) for key in unread)]
+        said = [*self._said, *(self._unread(str(key), known) for key in unread[:_MOST])]
+        if len(unread) > _MOST:
+            said.append(f"{self.where}: and {len(unread) - _MOST:,} more keys that aren't known")
         return tuple(said) + tuple(text for inner in self._nested for text in inner.warnings())
 
     def refused(self, name: str, rule: str, value: object, fix: str = "") -> ConfigError:

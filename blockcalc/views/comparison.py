@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,9 @@ from blockcalc.engine.evaluate import evaluate
 from blockcalc.engine.quantity import Quantity, summed
 from blockcalc.engine.run import Run, run_sizes
 from blockcalc.engine.stage import Group, Stage, Weight
-from blockcalc.reference.probe import Part, probe
-from blockcalc.reference.scale import scaled_down
+from blockcalc.errors import NoAnswerError
+from blockcalc.reference.probe import Part, Probe, probe
+from blockcalc.reference.scale import FLOAT32_BYTES, scaled_down
 from blockcalc.views.rows import Row
 
 BUDGET_BYTES = 8 * 2**30
@@ -44,13 +46,18 @@ def check(architecture: Architecture, B: int | None = None, T: int | None = None
     """Compare shapes, array sizes and multiply-adds, at the model's real width where that fits the budget.
 
     Without B and T the run is a small one with cached positions, so that T and S differ.
+
+    Raises NoAnswerError for a model or a run that doesn't fit.
     """
-    smaller = scaled_down(architecture, BUDGET_BYTES)
-    model = smaller or architecture
+    model = scaled_down(architecture, BUDGET_BYTES)
+    if model is None:
+        kept = "its heads, experts and positions, which a smaller model keeps, are too many"
+        raise NoAnswerError(f"{architecture.name} can't be run within {_gib(BUDGET_BYTES)}: {kept}")
     run = _run(model, B, T)
     derivation = derive(model)
     context = Context({**derivation.sizes, **run_sizes(derivation, run)})
-    found = probe(model, run.B, run.T, run.S)
+    _check_room(derivation, context, run)
+    found = _probed(model, run)
     derived = {stage.path: _derived(stage, group, context) for group, stage in _staged(derivation)}
     seen = {path: value for part in found.parts for path, value in _found(part).items()}
     rows = [_row(path, derived.get(path), seen.get(path)) for path in {**derived, **seen}]
@@ -72,13 +79,33 @@ def _run(model: Architecture, B: int | None, T: int | None) -> Run:
     return Run(_BATCH, positions, positions + cached)
 
 
+def _check_room(derivation: Derivation, context: Context, run: Run) -> None:
+    """Refuse a run whose tensors, all those of one part together, exceed the budget in float32."""
+    outputs = (sum(math.prod(_shape(stage.out, context)) for stage in group.stages) for group in derivation.groups)
+    needed = FLOAT32_BYTES * max(outputs, default=0)
+    if needed > BUDGET_BYTES:
+        problem = f"the tensors of one part take {_gib(needed)}, and {_gib(BUDGET_BYTES)} are allowed"
+        raise NoAnswerError(f"B = {run.B:,}, T = {run.T:,}: {problem}; smaller B and T would do")
+
+
+def _probed(model: Architecture, run: Run) -> Probe:
+    try:
+        return probe(model, run.B, run.T, run.S)
+    except MemoryError:
+        raise NoAnswerError(f"{model.name} can't be run here: memory is too small") from None
+
+
+def _gib(size: int) -> str:
+    return f"{-(-size // 2**30):,} GiB"
+
+
 def _said(architecture: Architecture, model: Architecture, run: Run) -> str:
     sizes = f"B = {run.B}, T = {run.T}" + ("" if run.S is None else f", S = {run.S}")
     if model is architecture:
         return f"{architecture.name}: run at its real width, {sizes}"
     return (
         f"{architecture.name}: run as a smaller model of the same structure (d = {model.width:,} for "
-        f"{architecture.width:,}), since one part's weights at real width exceed {BUDGET_BYTES // 2**30} GiB; {sizes}"
+        f"{architecture.width:,}), since one part's weights at real width exceed {_gib(BUDGET_BYTES)}; {sizes}"
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from blockcalc.engine.context import Context
 from blockcalc.engine.printing import substituted
-from blockcalc.errors import UsageError, did_you_mean, one_of
+from blockcalc.errors import chosen
 from blockcalc.views.report import Report
 from blockcalc.views.rows import Number, Row
 
@@ -19,10 +19,7 @@ def explain(quantity: str, views: Mapping[str, Callable[[], Report]], context: C
 
     `views` makes the report of each. Raises UsageError for a quantity that none of them is.
     """
-    if quantity not in views:
-        hint = did_you_mean(quantity, views) or f"there are {one_of(views)}"
-        raise UsageError(f"--quantity {quantity[:40]!r} can't be explained; {hint}")
-    report = views[quantity]()
+    report = views[chosen(quantity, views, "quantity")]()
     steps = [row for row in report.rows if row.number is not None and row.fields.get("kind") != "elementwise"]
     rows = [_step(row.path, row.number, context, str(row.fields.get("text", ""))) for row in steps if row.number]
     listed = {row.path for row in rows}

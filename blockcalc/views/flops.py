@@ -115,7 +115,7 @@ def _totals(derivation: Derivation, context: Context, counted: Counted, rule: Ru
         "backward": number(context, forward.times(BACKWARD_PER_FORWARD)),
         "training": number(context, training, "forward and backward"),
         "training_per_token": number(context, training.divided(1, "B", "T")),
-        "block_attention_share": attention_share(derivation, context),
+        "block_attention_share": attention_share(derivation, context, counted),
         "rule_2N": number(context, n.times(2), f"per token, {said}"),
         "rule_6N": number(context, n.times(6), f"per token, {said}"),
         "elementwise": number(context, tally.elementwise(derivation), "operations, apart from the FLOPs"),
@@ -126,9 +126,9 @@ def _totals(derivation: Derivation, context: Context, counted: Counted, rule: Ru
     return made
 
 
-def attention_share(derivation: Derivation, context: Context) -> Number:
-    """Scores and weighted sum as a share of the blocks' matrix FLOPs."""
-    part = tally.attention(derivation)
+def attention_share(derivation: Derivation, context: Context, counted: Counted) -> Number:
+    """Scores and weighted sum, where they are counted, as a share of the blocks' matrix FLOPs."""
+    part = tally.attention(derivation) if counted.attention.parts else NOTHING
     return ratio(context, [part], part + tally.linear(derivation), "attention's part of the blocks' work")
 
 

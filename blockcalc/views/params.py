@@ -10,11 +10,10 @@ from blockcalc.engine.contraction import Product
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import Quantity, letter, summed
 from blockcalc.engine.stage import Group, Stage, Weight
-from blockcalc.errors import UsageError, did_you_mean, one_of
+from blockcalc.errors import chosen
 from blockcalc.views.report import Report
 from blockcalc.views.rows import Number, Row, Share, number
 
-_BY = ("component", "block", "tensor")
 _CONVENTIONS = {"parameters": "a tied matrix is counted once; buffers are not parameters"}
 
 
@@ -23,9 +22,8 @@ def params(derivation: Derivation, context: Context, by: str = "component") -> R
 
     Raises UsageError for another `by`.
     """
-    if by not in _BY:
-        raise UsageError(f"--by {by[:40]!r}: {did_you_mean(by, _BY) or f'one of {one_of(_BY)}'}")
-    rows = {"component": _component_rows, "block": _block_rows, "tensor": _tensor_rows}[by](derivation, context)
+    views = {"component": _component_rows, "block": _block_rows, "tensor": _tensor_rows}
+    rows = views[chosen(by, views, "by")](derivation, context)
     architecture = derivation.architecture
     routed = any(weight.routed for stage in derivation.stages() for weight in stage.weights)
     return Report(

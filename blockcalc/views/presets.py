@@ -11,7 +11,6 @@ _COLUMNS = {
     "family": "family",
     "stored": "stored parameters",
     "context": "context",
-    "aliases": "also",
     "source": "source",
 }
 

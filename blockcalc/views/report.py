@@ -49,11 +49,14 @@ class Report:
         for name, entry in self.numbers.items():
             totals.update(cells.json_number(name, entry.value))
         shown = [size for size in self.sizes if size.value is not None]
+        sizes: dict[str, Any] = {}
+        for size in shown:
+            sizes.update(cells.json_number(size.letter, size.value))
         return {
             "blockcalc": VERSION,
             "command": self.command,
             "model": self.model,
-            "sizes": {size.letter: cells.json_value(size.value) for size in shown},
+            "sizes": sizes,
             "definitions": {size.letter: size.definition.text for size in self.sizes if size.definition},
             "origins": {size.letter: size.origin for size in shown if size.origin},
             "conventions": dict(self.conventions),

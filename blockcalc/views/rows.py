@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,37 +54,29 @@ class Share:
 
 def number(context: Context, quantity: Quantity, note: str = "") -> Number:
     """A quantity's number and formula in a context."""
-    return Number(context.number(quantity), lambda: context.formula(quantity), note)
+    return Number(context.number(quantity), partial(context.formula, quantity), note)
 
 
 def ratio(context: Context, tops: Sequence[Quantity], bottom: Quantity, note: str = "") -> Number:
-    """The sum of some quantities over another: exact for whole sizes, cancelled where letters are free."""
-
-    def formula() -> sympy.Expr:
-        return _cancelled([context.formula(top) for top in tops], context.formula(bottom))
-
+    """The sum of some quantities over another: exact for whole sizes, in lowest terms where letters are free."""
     from blockcalc.engine.quantity import exact_quotient
 
+    formula = partial(_ratio_formula, context, tops, bottom)
     above, below = [context.number(top) for top in tops], context.number(bottom)
     if not context.free:
         return Number(exact_quotient(sum(above), below), formula, note)
-    from blockcalc.engine.symbols import plain
-
-    return Number(plain(_cancelled(above, below)), formula, note)
-
-
-def _cancelled(tops: Sequence[sympy.Expr], bottom: sympy.Expr) -> sympy.Expr:
-    """Each quotient in lowest terms, as a sum where its denominator is a single product."""
-    import sympy
-
-    from blockcalc.engine.symbols import exact_expression
+    from blockcalc.engine.algebra import quotient
+    from blockcalc.engine.symbols import exact_expression, plain
 
     # Where no free letter is left these are Python's own numbers, and / would make a float of them.
-    total, divisor = sympy.Integer(0), exact_expression(bottom)
-    for top in tops:
-        above, below = sympy.fraction(sympy.cancel(sympy.together(exact_expression(top) / divisor)))
-        total += sympy.factor(above) / sympy.factor(below) if below.is_Add else sympy.expand(above / below)
-    return total
+    value = quotient([exact_expression(part) for part in above], exact_expression(below))
+    return Number(plain(value), formula, note)
+
+
+def _ratio_formula(context: Context, tops: Sequence[Quantity], bottom: Quantity) -> sympy.Expr:
+    from blockcalc.engine.algebra import quotient
+
+    return quotient([context.formula(top) for top in tops], context.formula(bottom))
 
 
 @dataclass(frozen=True)
@@ -127,6 +119,10 @@ class Named:
 
     def __getitem__(self, name: str) -> Any:
         return getattr(self, name)
+
+    def keys(self) -> list[str]:
+        """The names, so that `dict(totals)` works."""
+        return list(self._values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

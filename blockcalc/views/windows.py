@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from blockcalc.engine import tally
 from blockcalc.engine.context import Context
 from blockcalc.engine.derive import Derivation
-from blockcalc.engine.quantity import NOTHING, Quantity, exact_quotient
+from blockcalc.engine.quantity import NOTHING, Quantity
 from blockcalc.engine.stage import Group
 from blockcalc.views.rows import Number, ratio
 
@@ -30,13 +30,13 @@ def window_crossover(derivation: Derivation, context: Context) -> tuple[Number, 
 
     Without an answer the number is None and the words say why.
     """
-    if context.free:
-        return Number(None), "which case holds depends on the free letters"
     linear = tally.linear(derivation).without("B", "T")
     kinds = [_windowed(derivation, context, group) for group in tally.blocks(derivation)]
     edges = sorted({kind.width for kind in kinds if kind.width is not None})
     for lower, upper in zip([0, *edges], [*edges, None], strict=True):
         found = _case(context, linear, kinds, lower)
+        if found is not None and not hasattr(found.value, "numerator"):
+            return Number(None), "which case holds depends on the free letters"
         if found is not None and found.value > lower and (upper is None or found.value <= upper):
             return found, _interval(lower, upper)
     return Number(None), _never(context, linear, kinds)
@@ -69,10 +69,9 @@ def _interval(lower: int, upper: int | None) -> str:
 def _never(context: Context, linear: Quantity, kinds: list[_Windowed]) -> str:
     """Why there is no crossover: the most that attention ever costs, beside the linear work."""
     most = sum((kind.per_pair.times(1, kind.letter) for kind in kinds), NOTHING)
-    top, bottom = context.number(most), context.number(linear)
+    share = ratio(context, [most], linear).value
     widest = max(kind.width or 0 for kind in kinds)
-    percent = exact_quotient(top, bottom) * 100
-    return (
-        f"none, since a query meets at most {widest:,} keys: attention stays at or below "
-        f"{int(percent)}.{int(percent * 10) % 10} % of the linear work"
-    )
+    said = f"none, since a query meets at most {widest:,} keys"
+    if not hasattr(share, "numerator"):
+        return said
+    return f"{said}: attention stays at or below {int(share * 100)}.{int(share * 1000) % 10} % of the linear work"

@@ -128,7 +128,7 @@ def test_a_users_file_needs_no_head(tmp_path: Path) -> None:
         ('aliases = "a"' + GOOD, 'aliases = "a": is a list of names'),
         ("family = 2020-01-01" + GOOD, "family: is text"),
         (GOOD.replace("heads = 4", "heads = 5"), "blocks.block.attention.heads = 5: must divide the model width 64 when no head_width is given; heads = 2 or 4, or give head_width"),
-        (GOOD.replace("width = 64", "width = 1979-05-27"), 'width = "1979-05-27": is a whole number'),
+        (GOOD.replace("width = 64", "width = 1979-05-27"), 'width: is a whole number'),
         (GOOD.replace("width = 64", "width = nan"), "width = nan: is a whole number"),
         ("context = 3" + GOOD.replace("layers = 2", "layers = 2\ncontext = 4"), "architecture.context = 4: the head of the file gives 3"),
         (f"published = {'9' * 5000}" + GOOD, "holds a number of more digits than make sense"),

@@ -117,7 +117,7 @@ B = "blocks.block"
         ({"blocks": {"a b": GOOD["blocks"]["block"]}}, 'blocks."a b": a block is named by letters, digits and _'),
         # no vocabulary
         ({"vocabulary": ...}, "learned_positions: belongs to a token table, and vocabulary is not given"),
-        ({"vocabulary": ..., "learned_positions": ..., "head_bias": True}, "head_bias = true: belongs to a head, and vocabulary is not given"),
+        ({"vocabulary": ..., "learned_positions": ..., "head_bias": True}, "head_bias: belongs to a head, and vocabulary is not given"),
     ],
 )  # fmt: skip
 def test_refused(changes: dict[str, Any], told: str) -> None:

@@ -265,7 +265,7 @@ def test_a_whole_float_is_a_whole_number() -> None:
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        ({"model_type": "gpt2", "n_head": 7}, "n_head = 7: must divide the width 768"),
+        ({"model_type": "gpt2", "n_head": 7}, "n_head = 7: must divide the width 768; 6 or 8"),
         ({"model_type": "gpt2", "add_cross_attention": True}, "add_cross_attention = true: a decoder that reads an encoder is not covered"),
         ({"model_type": "gpt2", "n_embd": 64, "hidden_size": 128}, "hidden_size = 128: contradicts n_embd, another name of it"),
         ({"model_type": "gpt2", "layer_norm_epsilon": "1e-5"}, 'layer_norm_epsilon = "1e-5": is a finite number from 0'),

@@ -45,7 +45,7 @@ def crossover(
     emit(found.crossover(), Output(format, output, formulas, strict))
 
 
-def _block(given: dict[str, int], gated: bool, sets: list[str] | None, free: str | None) -> Model:
+def _block(given: dict[str, int], gated: bool, sets: list[str] | None, free: list[str] | None) -> Model:
     """The block that the options describe."""
     if "d" not in given:
         raise UsageError("name a MODEL, or give the width of a block, as in blockcalc crossover --d 768")

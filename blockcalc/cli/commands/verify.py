@@ -24,14 +24,18 @@ Against = Annotated[
         rich_help_panel="Rows",
     ),
 ]
+Batch = Annotated[str | None, options.size("B", "Sequences in the batch. 2 when left out.")]
+Positions = Annotated[
+    str | None, options.size("T", "Positions processed. When left out, 5 behind 3 in a cache, so that T and S differ.")
+]
 
 
 def verify(
     model: options.OptionalModel = None,
     all_presets: All = False,
     against: Against = "numpy",
-    B: options.Batch = None,
-    T: options.Positions = None,
+    B: Batch = None,
+    T: Positions = None,
     sets: options.Set = None,
     format: options.Format = "text",
     output: options.File = None,

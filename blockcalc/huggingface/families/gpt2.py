@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from blockcalc.config.architecture import Architecture
 from blockcalc.config.parts import Attention, Block, Mlp, Norm
+from blockcalc.config.resolve import near_divisors
 from blockcalc.config.widths import Times
 from blockcalc.huggingface.keys import Keys
 
@@ -19,7 +20,7 @@ def gpt2(keys: Keys) -> Architecture:
     inner = keys.optional_size("f", "n_inner")
     norm = Norm(kind="layernorm", bias=True, epsilon=keys.number("layer_norm_epsilon", default=1e-5))
     if width % heads:
-        raise keys.refused("n_head", f"must divide the width {width}", heads)
+        raise keys.refused("n_head", f"must divide the width {width}", heads, fix=near_divisors(width, heads))
     block = Block(
         attention=Attention(
             heads=heads,
