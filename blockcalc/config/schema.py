@@ -13,7 +13,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from blockcalc.config import architecture as grammar
 from blockcalc.config import parts, widths
-from blockcalc.errors import ConfigError, did_you_mean, one_of
+from blockcalc.errors import ConfigError, did_you_mean
 
 _PARTS = [value for module in (grammar, parts, widths) for value in vars(module).values() if is_dataclass(value)]
 _TAGS = {"mlp", "moe", "rotary", "alibi", "times", "rounded_up", "rounded_nearest", "int"}
@@ -95,8 +95,3 @@ def _path(location: tuple[int | str, ...]) -> list[str]:
 @cache
 def _keys() -> tuple[str, ...]:
     return tuple(sorted({field.name for part in _PARTS for field in fields(part)}))
-
-
-def keys_hint() -> str:
-    """The grammar's keys, for messages."""
-    return one_of(_keys())

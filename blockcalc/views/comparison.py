@@ -36,11 +36,6 @@ class Checked:
     scaled: bool
     note: str
 
-    @property
-    def mismatches(self) -> int:
-        """Rows that don't agree."""
-        return sum(not row.ok for row in self.rows)
-
 
 def check(architecture: Architecture, B: int | None = None, T: int | None = None) -> Checked:
     """Compare shapes, array sizes and multiply-adds, at the model's real width where that fits the budget.
