@@ -10,7 +10,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, SupportsIndex, get_args
 
 from blockcalc.config.architecture import Architecture
-from blockcalc.config.integers import parse_integer
 from blockcalc.config.limits import LARGEST
 from blockcalc.engine.context import Context
 from blockcalc.engine.derive import Derivation, derive
@@ -220,6 +219,8 @@ def _size(letter: str, value: object) -> int:
     Raises UsageError.
     """
     if isinstance(value, str):
+        from blockcalc.config.integers import parse_integer
+
         return parse_integer(value, letter)
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
         found = index(value)
