@@ -9,7 +9,7 @@ from blockcalc.engine.context import Context
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.stage import Group
 from blockcalc.views.report import Report
-from blockcalc.views.rows import Number, Row, ratio
+from blockcalc.views.rows import Number, Row, number, ratio
 from blockcalc.views.windows import window_crossover
 
 _WORDS = {
@@ -30,7 +30,8 @@ def crossover(derivation: Derivation, context: Context) -> Report:
     blocks = tally.blocks(derivation)
     for group in blocks if len(blocks) > 1 else ():
         rows += _rows(_alone(derivation, group), context, f"{group.name}.")
-    numbers = {row.path: row.number for row in rows if row.path in _WORDS and row.number is not None}
+    numbers = _parts(derivation, context)
+    numbers |= {row.path: row.number for row in rows if row.path in _WORDS and row.number is not None}
     name = derivation.architecture.name
     return Report(
         command="crossover",
@@ -43,6 +44,15 @@ def crossover(derivation: Derivation, context: Context) -> Report:
         conventions={"crossover": "per-token work of the blocks' matrices = scores and weighted sum"},
         notes=("In decoding the same T is a cache length.",),
     )
+
+
+def _parts(derivation: Derivation, context: Context) -> dict[str, Number]:
+    """What meets at the crossover: both sides' FLOPs for each token, attention's for each key that it meets."""
+    linear = tally.linear(derivation).without("B", "T")
+    return {
+        "linear_per_token": number(context, linear, "FLOPs of the blocks' matrices for a token"),
+        "attention_per_key": number(context, tally.attention_per_pair(derivation), "FLOPs for a token and a key"),
+    }
 
 
 def _alone(derivation: Derivation, group: Group) -> Derivation:

@@ -20,10 +20,11 @@ def explain(quantity: str, views: Mapping[str, Callable[[], Report]], context: C
     `views` makes the report of each. Raises UsageError for a quantity that none of them is.
     """
     report = views[chosen(quantity, views, "quantity")]()
-    steps = [row for row in report.rows if row.number is not None and row.fields.get("kind") != "elementwise"]
-    rows = [_step(row.path, row.number, context, str(row.fields.get("text", ""))) for row in steps if row.number]
+    rows = [_step(row.path, row.number, context, _said(row)) for row in report.rows if row.number and _explained(row)]
     listed = {row.path for row in rows}
-    rows += [_step(name, n, context, n.note) for name, n in report.numbers.items() if name not in listed]
+    totals = [_step(name, n, context, n.note) for name, n in report.numbers.items() if name not in listed]
+    # The rows of a crossover are made of its totals, other totals are made of the rows.
+    rows = totals + rows if quantity == "crossover" else rows + totals
     return replace(
         report,
         command="explain",
@@ -31,6 +32,15 @@ def explain(quantity: str, views: Mapping[str, Callable[[], Report]], context: C
         columns=_COLUMNS,
         rows=tuple(rows),
     )
+
+
+def _explained(row: Row) -> bool:
+    return row.fields.get("kind") != "elementwise"
+
+
+def _said(row: Row) -> str:
+    """What a step is made of: its contraction in index notation, or the view's own words."""
+    return str(row.fields.get("spec") or row.fields.get("text", ""))
 
 
 def _step(path: str, number: Number, context: Context, text: str) -> Row:
