@@ -1,6 +1,6 @@
 """Against the frameworks themselves: tiny random models of each family, built and run on the spot.
 
-Needs torch and transformers (dependency group `oracle`); without them these tests are skipped.
+Needs torch and transformers (extra `oracle`); without them these tests are skipped.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import blockcalc
 from blockcalc.model import Model
 from blockcalc.reference import forward
 
-torch = pytest.importorskip("torch", reason="torch isn't installed: the oracle group of the dependencies")
-transformers = pytest.importorskip("transformers", reason="transformers isn't installed: the oracle group")
+torch = pytest.importorskip("torch", reason="torch isn't installed: the extra oracle has it")
+transformers = pytest.importorskip("transformers", reason="transformers isn't installed: the extra oracle has it")
 flop_counter = pytest.importorskip("torch.utils.flop_counter")
 
 FAMILIES = ("gpt2", "llama", "qwen2", "qwen3")
