@@ -17,8 +17,7 @@ class Loaded(NamedTuple):
     """A model as it was found.
 
     `origin` says where its sizes come from, `origins` the same for single letters ("config.json: n_embd").
-    `published` is the stored total that its preset states, `source` where that is from; `preset` is the
-    preset itself.
+    `published` is the stored total that its preset states, `source` where that is from.
     """
 
     architecture: Architecture
@@ -27,7 +26,6 @@ class Loaded(NamedTuple):
     warnings: tuple[str, ...] = ()
     published: int | None = None
     source: str = ""
-    preset: Preset | None = None
 
 
 def load_source(source: str | Mapping[str, Any] | os.PathLike[str]) -> Loaded:
@@ -63,16 +61,9 @@ def _from_name(name: str) -> Loaded:
     try:
         return _from_preset(load_preset(name), "preset")
     except UnknownNameError:
-        if not _exists(name):
+        if not os.path.exists(name):
             raise
     return _from_path(name)
-
-
-def _exists(path: str) -> bool:
-    try:
-        return os.path.exists(path)
-    except ValueError:  # a name that no file can have
-        return False
 
 
 def _absent(path: str) -> bool:
@@ -87,7 +78,7 @@ def _absent(path: str) -> bool:
 
 
 def _from_preset(preset: Preset, origin: str) -> Loaded:
-    return Loaded(preset.architecture, origin, published=preset.published, source=preset.source, preset=preset)
+    return Loaded(preset.architecture, origin, published=preset.published, source=preset.source)
 
 
 def _from_path(path: str) -> Loaded:
@@ -98,7 +89,7 @@ def _from_path(path: str) -> Loaded:
 
         return _from_preset(read_preset_file(path), os.path.basename(path))
     name = _model_name(path)
-    if _exists(path) and os.path.isdir(path):
+    if os.path.isdir(path):
         path = os.path.join(path, "config.json")
         if _absent(path):
             raise UnknownNameError(f"{os.path.dirname(path)}: the folder holds no config.json")

@@ -105,7 +105,7 @@ FAULTS = (
     Fault("window one too wide", "seen = length if window is None else min(length, window)", "seen = length if window is None else min(length, window + 1)"),
     Fault("cached queries counted again", "_twice_triangle(attended - processed, window, halved)", "0"),
     # what is added up
-    Fault("multiply and add as one", "(self.contraction.multiply_adds.times(2),)", "(self.contraction.multiply_adds,)"),
+    Fault("multiply and add as one", "self.contraction.multiply_adds.times(FLOPS_PER_MULTIPLY_ADD)", "self.contraction.multiply_adds"),
     Fault("active is stored", "        if not self.routed:\n            return self.count\n        return Product(1, (self.routed, *self.shape[1:]))", "        return self.count"),
     Fault("tied weights owned by all", "weight.count for weight in self.weights if not weight.tied_to", "weight.count for weight in self.weights"),
     Fault("file without the tied head", "return tuple(weight.count for weight in self.weights)", "return self.params"),
@@ -126,7 +126,7 @@ FAULTS = (
     Fault("palm with learned positions", "numbers = tally.active(derivation) + tally.learned_positions(derivation).times(-1)", "numbers = tally.active(derivation)"),
     Fault("torchtitan with the untied lookup", "numbers = tally.active(derivation) + tally.untied_lookup(derivation).times(-1)", "numbers = tally.active(derivation)"),
     Fault("fused-cpu with attention", "return Counted(tally.linear(derivation), NOTHING, tally.head(derivation))", "return _exact(derivation)"),
-    Fault("macs as FLOPs", "exact.linear.divided(2)", "exact.linear"),
+    Fault("macs as FLOPs", "exact.linear.divided(over)", "exact.linear"),
     Fault("megatron with the full square", '_exact, "half")', '_exact, "full")'),
 )  # fmt: skip
 

@@ -21,6 +21,7 @@ import blockcalc
 from blockcalc.config.presets import preset_names, resolve_name
 from blockcalc.errors import NoAnswerError, UsageError
 from blockcalc.views.report import Report
+from blockcalc.views.verify import verify_each
 
 PACKAGE = Path(blockcalc.__file__).parent
 HEAVY = ("sympy", "numpy", "pydantic", "pandas", "typer", "tabulate", "fractions", "decimal")
@@ -358,3 +359,13 @@ def test_a_pass_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(NoAnswerError, match=told):
         blockcalc.load(model).replace(**sizes).verify(**run)
+
+
+def test_a_mismatch_of_one_model_among_all_is_counted_once() -> None:
+    models = [
+        (blockcalc.load(name).architecture, published) for name, published in (("block-d8", 712), ("block-d4", 7))
+    ]
+    report = verify_each(models)
+    assert (report.totals.models, report.totals.mismatches, report.exit_code) == (2, 1, 1)
+    assert [row.path for row in report.rows if not row.ok] == ["block-d4", "block-d4: published total"]
+    assert report.totals.published == 712 + 7

@@ -76,9 +76,10 @@ def parse_json(text: str, where: str) -> dict[str, Any]:
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ConfigError("is given twice", key=twice)
+        from collections import Counter
+
+        times = Counter(key for key, _ in pairs)
+        raise ConfigError("is given twice", key=next(key for key, count in times.items() if count > 1))
     return found
 
 

@@ -9,6 +9,7 @@ from blockcalc.engine import tally
 from blockcalc.engine.derive import Derivation
 from blockcalc.engine.quantity import NOTHING, Quantity
 from blockcalc.engine.run import AttentionMode
+from blockcalc.engine.stage import FLOPS_PER_MULTIPLY_ADD
 from blockcalc.errors import chosen
 
 BACKWARD_PER_FORWARD = 2
@@ -34,12 +35,19 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """A named way to count. `attention` fixes the query-key pairs, "" leaves them to the caller."""
+    """A named way to count.
+
+    `attention` fixes the query-key pairs, None leaves them to the caller. `by_stage` says that it counts
+    stage by stage, the matrix products over `over`, so that each can stand in a row of its own.
+    """
 
     name: str
     definition: str
     count: Callable[[Derivation], Counted]
     attention: AttentionMode | None = None
+    by_stage: bool = False
+    over: int = 1
+    unit: str = "FLOPs"
 
 
 def _exact(derivation: Derivation) -> Counted:
@@ -47,8 +55,8 @@ def _exact(derivation: Derivation) -> Counted:
 
 
 def _macs(derivation: Derivation) -> Counted:
-    exact = _exact(derivation)
-    return Counted(exact.linear.divided(2), exact.attention.divided(2), exact.head.divided(2))
+    exact, over = _exact(derivation), FLOPS_PER_MULTIPLY_ADD
+    return Counted(exact.linear.divided(over), exact.attention.divided(over), exact.head.divided(over))
 
 
 def _two_n(derivation: Derivation) -> Counted:
@@ -77,7 +85,7 @@ def _fused_cpu(derivation: Derivation) -> Counted:
 
 _TWO_N = "2N + 4·L·h·d_h·T a token, N = all active parameters but learned positions (biases and norms included)"
 _ALL = (
-    Convention("exact", "two FLOPs for each multiply-add of each matrix product, head included", _exact),
+    Convention("exact", "two FLOPs for each multiply-add of each matrix product, head included", _exact, by_stage=True),
     Convention("nanogpt", f"{_TWO_N}; nanoGPT's estimate_mfu", _two_n, "full"),
     Convention("palm", f"{_TWO_N}; PaLM (2204.02311), appendix B", _two_n, "full"),
     Convention(
@@ -98,7 +106,14 @@ _ALL = (
         _chinchilla,
         "full",
     ),
-    Convention("macs", "multiply-adds: half of exact; fvcore, ptflops, thop", _macs),
+    Convention(
+        "macs",
+        "multiply-adds: half of exact; fvcore, ptflops, thop",
+        _macs,
+        by_stage=True,
+        over=FLOPS_PER_MULTIPLY_ADD,
+        unit="Multiply-adds",
+    ),
     Convention(
         "fused-cpu",
         "as exact, with no attention: what torch's FlopCounterMode sees when attention runs fused on a CPU",

@@ -8,6 +8,9 @@ from typing import Literal
 from blockcalc.engine.contraction import Axes, Contraction, Cost, Product
 from blockcalc.engine.elementwise import operations
 
+FLOPS_PER_MULTIPLY_ADD = 2
+"""A multiply and an add."""
+
 Role = Literal["matrix", "table", "gain", "bias"]
 
 
@@ -61,7 +64,7 @@ class Stage:
     @property
     def flops(self) -> Cost:
         """Matrix FLOPs: two (a multiply and an add) for each combination of the contraction's axes."""
-        return () if self.contraction is None else (self.contraction.multiply_adds.times(2),)
+        return () if self.contraction is None else (self.contraction.multiply_adds.times(FLOPS_PER_MULTIPLY_ADD),)
 
     @property
     def elementwise(self) -> tuple[tuple[str, Product], ...]:

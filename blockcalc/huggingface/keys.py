@@ -24,7 +24,6 @@ _LETTER_OF = {
 }
 _SIZE = "is a whole number from 1 to 10^36"
 
-
 _MOST = 20
 """How many unknown keys are named one by one."""
 
@@ -124,10 +123,6 @@ class Keys:
         inner.model_type, inner.prefix = self.model_type, f"{self.prefix}{name}."
         self._nested.append(inner)
         return inner
-
-    def has(self, name: str) -> bool:
-        """Whether the key is there and not null."""
-        return self.data.get(name) is not None
 
     def ignore(self, *names: str) -> None:
         """Keys known to change neither the structure nor a size."""

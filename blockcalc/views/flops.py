@@ -31,10 +31,8 @@ def flops(derivation: Derivation, context: Context, convention: Convention, atte
     which N the rules of thumb mean.
     """
     counted = convention.count(derivation)
-    by_stage = convention.name in {"exact", "macs"}
-    rows = _stage_rows(derivation, context, convention) if by_stage else _part_rows(counted, context)
-    name = derivation.architecture.name
-    unit = "Multiply-adds" if convention.name == "macs" else "FLOPs"
+    rows = _stage_rows(derivation, context, convention) if convention.by_stage else _part_rows(counted, context)
+    name, unit = derivation.architecture.name, convention.unit
     return Report(
         command="flops",
         model=name,
@@ -141,11 +139,10 @@ def _part_rows(counted: Counted, context: Context) -> Iterator[Row]:
 
 def _stage_rows(derivation: Derivation, context: Context, convention: Convention) -> Iterator[Row]:
     """Matrix products first, in order; then elementwise work, in order."""
-    over = 2 if convention.name == "macs" else 1
     for group in derivation.groups:
         for stage in group.stages:
             if stage.flops:
-                quantity = Quantity(((group.count, stage.flops),), over)
+                quantity = Quantity(((group.count, stage.flops),), convention.over)
                 yield Row(stage.path, number(context, quantity), {"kind": "matrix", "spec": _spec(stage, context)})
     for group in derivation.groups:
         for stage in group.stages:

@@ -25,12 +25,11 @@ def params(derivation: Derivation, context: Context, by: str = "component") -> R
     views = {"component": _component_rows, "block": _block_rows, "tensor": _tensor_rows}
     rows = views[chosen(by, views, "by")](derivation, context)
     architecture = derivation.architecture
-    routed = any(weight.routed for stage in derivation.stages() for weight in stage.weights)
     return Report(
         command="params",
         model=architecture.name,
         title=f"Parameters of {architecture.name} by {by}",
-        columns=_columns(by, routed),
+        columns=_columns(by, _routed(derivation)),
         rows=tuple(rows),
         numbers=_totals(derivation, context),
         sizes=context.shown(),
@@ -51,8 +50,7 @@ def _columns(by: str, routed: bool) -> dict[str, str]:
 def _totals(derivation: Derivation, context: Context) -> dict[str, Number]:
     shared = any(weight.tied_to for stage in derivation.stages() for weight in stage.weights)
     tied = "the head is the token table, counted once" if shared else ""
-    mixed = any(weight.routed for stage in derivation.stages() for weight in stage.weights)
-    routed = "that one token meets: k of E routed experts" if mixed else "that one token meets"
+    routed = "that one token meets: k of E routed experts" if _routed(derivation) else "that one token meets"
     return {
         "stored": number(context, tally.stored(derivation), tied),
         "active": number(context, tally.active(derivation), routed),
@@ -60,6 +58,10 @@ def _totals(derivation: Derivation, context: Context) -> dict[str, Number]:
         "matmul": number(context, tally.matmul(derivation), "in matrices that multiply per token, head included"),
         "state_dict": number(context, tally.state_dict(derivation), "tied matrices written twice"),
     }
+
+
+def _routed(derivation: Derivation) -> bool:
+    return any(weight.routed for stage in derivation.stages() for weight in stage.weights)
 
 
 def _notes(derivation: Derivation) -> tuple[str, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from blockcalc.config.architecture import Architecture
 from blockcalc.engine import tally
+from blockcalc.engine.context import Context
 from blockcalc.engine.derive import derive
 from blockcalc.views.comparison import Checked, check
 from blockcalc.views.report import Report
@@ -25,53 +26,51 @@ def verify(
     The report's exit code is 1 when anything differs.
     """
     checked = check(architecture, B, T)
-    rows = list(checked.rows)
-    if published is not None:
-        rows.append(_published_row("published total", architecture, published))
-    numbers = {
-        "stages": Number(len(checked.rows)),
-        "mismatches": Number(sum(not row.ok for row in rows)),
-        "parameters_derived": Number(checked.parameters[0]),
-        "parameters_found": Number(checked.parameters[1]),
-        "flops_derived": Number(checked.flops[0]),
-        "flops_found": Number(checked.flops[1]),
-        "published": Number(published),
-    }
+    rows = _compared(architecture, published, checked)
+    numbers = _numbers([checked], rows, published)
     return _report(architecture.name, rows, numbers, (checked.note,))
 
 
 def verify_each(models: Iterable[tuple[Architecture, int | None]]) -> Report:
     """All models: a row each, and each row of theirs that doesn't agree."""
-    rows: list[Row] = []
+    shown: list[Row] = []
+    compared: list[Row] = []
     found: list[Checked] = []
     stated = 0
     for architecture, published in models:
         checked = check(architecture)
+        rows = _compared(architecture, published, checked)
         found.append(checked)
-        made = list(checked.rows)
-        if published is not None:
-            stated += published
-            made.append(_published_row("published total", architecture, published))
-        rows.append(_model_row(architecture.name, checked, made))
-        rows += [Row(f"{architecture.name}: {row.path}", fields=row.fields) for row in made if not row.ok]
-    numbers = {
-        "models": Number(len(found)),
+        compared += rows
+        stated += published or 0
+        shown.append(_model_row(architecture.name, checked, rows))
+        shown += [Row(f"{architecture.name}: {row.path}", fields=row.fields) for row in rows if not row.ok]
+    numbers = {"models": Number(len(found)), **_numbers(found, compared, stated)}
+    return _report("all presets", shown, numbers, tuple(checked.note for checked in found if checked.scaled))
+
+
+def _compared(architecture: Architecture, published: int | None, checked: Checked) -> list[Row]:
+    """The rows of one model: its stages, and its published total where there is one."""
+    stated = [] if published is None else [_published_row("published total", architecture, published)]
+    return [*checked.rows, *stated]
+
+
+def _numbers(found: Sequence[Checked], rows: Sequence[Row], published: int | None) -> dict[str, Number]:
+    return {
         "stages": Number(sum(len(checked.rows) for checked in found)),
         "mismatches": Number(sum(not row.ok for row in rows)),
         "parameters_derived": Number(sum(checked.parameters[0] for checked in found)),
         "parameters_found": Number(sum(checked.parameters[1] for checked in found)),
         "flops_derived": Number(sum(checked.flops[0] for checked in found)),
         "flops_found": Number(sum(checked.flops[1] for checked in found)),
-        "published": Number(stated),
+        "published": Number(published),
     }
-    return _report("all presets", rows, numbers, tuple(checked.note for checked in found if checked.scaled))
 
 
 def _published_row(path: str, architecture: Architecture, published: int) -> Row:
     """The stored total at real width beside the published one."""
     derivation = derive(architecture)
-    values = {letter: size.value for letter, size in derivation.sizes.items()}
-    stored = tally.stored(derivation).value(values)
+    stored = Context(derivation.sizes).number(tally.stored(derivation))
     return Row(path, fields={"derived": stored, "found": published, "ok": stored == published})
 
 
